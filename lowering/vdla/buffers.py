@@ -59,7 +59,11 @@ class Buffers:
         """The type of a buffer as tiles of a memory. Raises NoNest where it does not hold whole ones."""
         type_ = memref_of(buffer)
         shape, element = type_.get_shape(), _ELEMENT_TYPES[memory.element_bits]
-        if not _holds(type_.element_type, element) or DYNAMIC_INDEX in shape or prod(shape) % (memory.rows * memory.columns):
+        if (
+            not _holds(type_.element_type, element)
+            or DYNAMIC_INDEX in shape
+            or prod(shape) % (memory.rows * memory.columns)
+        ):
             raise NoNest(
                 f"{buffer_name(buffer)} is {type_}: expected whole tiles of {memory.rows}x{memory.columns}x{element}"
             )

@@ -175,4 +175,3 @@ class _Sequence:
             raise NoNest(f"{self.nest.text_of(load)} is no accumulator: the ALU reads nothing else")
         if load.memref is self.nest.store.memref:
             raise NoNest(f"{self.nest.text_of(load)} may be written before it is read, in the same accumulators")
-

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
 from xdsl.ir import Attribute
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, ExprLike
 from tilework.analysis.loop_nest import LoopNest, NoNest
 from tilework.dialects import arith
 from tilework.dialects.isa import vdla
@@ -18,6 +18,7 @@ from tilework.lowering.vdla.emitter import Emitter
 from tilework.lowering.vdla.reads import Read
 from tilework.lowering.vdla.tiles import Dim, merged, tile_nest
 from tilework.targets.vdla.target import TileMemory
+from tilework.targets.vdla.units import LARGEST_PAD
 
 
 class Shape(NamedTuple):
@@ -40,13 +41,19 @@ def emit_load(nest: LoopNest, read: Read | None, memory: TileMemory, buffers: Bu
     target, dram = buffers.on_chip(nest.store.memref), buffers.in_dram(read.load.memref, memory.name)
     shape = _shape(tiles.dims)
 
+    def load(part: Shape, come_from: ExprLike, onto: Expr) -> None:
+        properties = _properties(part)
+        if any(part.pad):
+            properties["pad"] = DenseArrayBase.from_list(i64, list(part.pad))
+        to, source = emitter.index(onto), emitter.index(come_from)
+        emitter.add(vdla.LoadOp.create(operands=[dram, source, target, to], properties=properties))
+
     def transfer(at: Sequence[Expr]) -> None:
-        is_read = shape.rows and shape.columns  # else all of it is padding, and begins in front of the argument perhaps
-        onto, come_from = emitter.index(at[0]), emitter.index(at[1] + shape.skipped if is_read else 0)
-        properties = _properties(shape)
-        if any(shape.pad):
-            properties["pad"] = DenseArrayBase.from_list(i64, list(shape.pad))
-        emitter.add(vdla.LoadOp.create(operands=[dram, come_from, target, onto], properties=properties))
+        if shape.rows and shape.columns:
+            load(shape, at[1] + shape.skipped, at[0])
+            return
+        for zeros, behind in _zeros(shape):
+            load(zeros, 0, at[0] + behind)  # what is read would begin in front of the argument perhaps
 
     emitter.nest(shape.around, tiles.starts, transfer)
 
@@ -68,6 +75,17 @@ def emit_store(nest: LoopNest, buffers: Buffers, emitter: Emitter) -> None:
         emitter.add(vdla.StoreOp.create(operands=[chip, come_from, dram, onto], properties=_properties(shape)))
 
     emitter.nest(shape.around, tiles.starts, transfer)
+
+
+def _zeros(shape: Shape) -> Iterator[tuple[Shape, int]]:
+    """Transfers that read nothing and write as many zeros as one does, and how many tiles are in front of each."""
+    above, below, left, right = shape.pad
+    count, width = (above + shape.rows + below) * (left + shape.columns + right), LARGEST_PAD
+    whole = count - count % width
+    if whole:
+        yield Shape([], whole // width, 0, 1, (0, 0, width, 0), 0), 0
+    if count > whole:
+        yield Shape([], 1, 0, 1, (0, 0, count - whole, 0), 0), whole
 
 
 def _shape(dims: Sequence[Dim]) -> Shape:

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import KernelOp
+from tilework.dialects.te.intrinsics import library
 from tilework.rules.base import Packing, Plan, ScheduleRule
 from tilework.rules.vdla.product_form import ProductForm, Stage, product_form
 from tilework.rules.vdla.tile import Tile, TileChoice
@@ -20,11 +21,15 @@ Loop = tuple[SSAValue, int]
 """A loop, and how often it runs."""
 
 
+PRODUCT = "vdla.gemm"
+"""The intrinsic that multiplies tiles."""
+
+
 class TiledProduct(ScheduleRule[VdlaTarget]):
     """For one product of bytes, and what is computed with its sums."""
 
     def match(self, kernel: KernelOp, target: VdlaTarget, parameters: Set[int]) -> Plan[VdlaTarget] | None:
-        form = product_form(kernel, target, parameters)
+        form = product_form(kernel, target, parameters) if _has_product(target) else None
         if form is None:
             return None
         tile = TileChoice(form, target).best()
@@ -188,7 +193,13 @@ class _Writing:
             windows.append(axis)
         lanes = axes.pop(f"{form.outputs}.inner")
         s.reorder([*(loop for loop, _ in self.steps), *axes.values(), inner, *windows, lanes, terms])
-        s.tensorize(lanes, "vdla.gemm")
+        s.tensorize(lanes, PRODUCT)
+
+
+def _has_product(target: VdlaTarget) -> bool:
+    """Whether the intrinsic multiplies tiles of the sizes that the target has."""
+    _, weights, _ = library()[PRODUCT].wants
+    return weights.get_shape() == (target.block_out, target.block_in)
 
 
 def _names(letter: str, count: int) -> list[str]:

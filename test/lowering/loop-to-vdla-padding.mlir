@@ -3,7 +3,7 @@
 // A transfer of zeros alone reads nothing, and does not begin in front of the argument.
 // CHECK-LABEL: func.func @zeros_alone
 // CHECK:         scf.for %u = %0 to %{{.*}} step
-// CHECK:           vdla.load %x[%0] to %inp[%0] size [0, 1] stride 3 pad [3, 0, 0, 0]
+// CHECK:           vdla.load %x[%0] to %inp[%0] size [1, 0] stride 1 pad [0, 0, 3, 0]
 // CHECK:         scf.for %u_1
 // CHECK:           loop.apply %u_1 - 2
 // CHECK-NEXT:      vdla.load %x[%{{.*}}] to %inp_1[%0] size [3, 1] stride 3 : memref

@@ -33,21 +33,21 @@ Windows: TypeAlias = Mapping[str, Attribute]
 
 
 def group_body(
-    operands: Sequence[SSAValue], windows: Windows | None, ending: Requantization | None, block_out: int
+    types: Sequence[Attribute], windows: Windows | None, ending: Requantization | None, block_out: int
 ) -> Region:
-    """The body of a group for bytes, a weight and perhaps a bias; the operands are none of its own.
+    """The body of a group for bytes, a weight and perhaps a bias of these types.
 
     windows: of a convolution, whose data and results are in blocks of channels; None for a dense layer. ending: what
     makes bytes of the sums; without it all four bytes of each are the result, as `graph.bytes` makes them.
     """
-    return _Body(operands, block_out).written(windows, ending)
+    return _Body(types, block_out).written(windows, ending)
 
 
 class _Body:
     """Writes operators, one after the other."""
 
-    def __init__(self, operands: Sequence[SSAValue], block_out: int):
-        self._block = Block(arg_types=[operand.type for operand in operands])
+    def __init__(self, types: Sequence[Attribute], block_out: int):
+        self._block = Block(arg_types=types)
         self._block_out = block_out
 
     def written(self, windows: Windows | None, ending: Requantization | None) -> Region:
