@@ -39,6 +39,7 @@ class Layer:
     kernel: int = 3
     stride: int = 1
     pad: int = 1
+    groups: int = 1
     image: tuple[int, int] = (5, 7)
     biased: bool = True
     ends: str = ""
@@ -60,7 +61,7 @@ class Layer:
         self.constants = {
             "s": scale,
             "z": self.dtype(self.zero),
-            "w": draw.integers(-128, 128, (self.filters, self.channels, *window), np.int8),
+            "w": draw.integers(-128, 128, (self.filters, self.channels // self.groups, *window), np.int8),
             "ws": weight_scale.astype(np.float32) if self.by_filter else np.float32(0.125),
             "wz": np.zeros(self.filters, np.int8) if self.by_filter else np.int8(0),
             "b": draw.integers(-30000, 30000, self.filters, np.int32),
@@ -69,7 +70,7 @@ class Layer:
             "rz": self.result_type(self.result_zero),
         }
         product = {"op_type": "Gemm", "transB": 1} if self.dense else {
-            "op_type": "Conv", "pads": [self.pad] * 4, "strides": [self.stride] * 2,
+            "op_type": "Conv", "pads": [self.pad] * 4, "strides": [self.stride] * 2, "group": self.groups,
         }  # fmt: skip
         nodes = [
             helper.make_node("DequantizeLinear", ["x", "s", "z"], ["dx"]),
