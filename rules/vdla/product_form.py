@@ -62,7 +62,7 @@ class ProductForm:
 
     product, final: the stages that sum, and that store. inlined: those that have no memory of their own. data: the one
     that the product reads, or the number of an argument. weights: the number of their argument; blocks: the packings
-    that it lacks. outputs, channels: axes of the product, and how many tiles there are of them; final_outputs: the axes
+    that it lacks. is_picked: whether the data that are read lie apart in a row of DRAM. outputs, channels: axes of the product, and how many tiles there are of them; final_outputs: the axes
     of the result that go from tile to tile and inside of one, or the one that does both. planes: the axis of the result
     along what stages make of each sum, where that is more than one number.
     """
@@ -71,6 +71,7 @@ class ProductForm:
     final: str
     inlined: tuple[str, ...]
     data: str | int
+    is_picked: bool
     weights: int
     blocks: tuple[Packing, ...]
     outputs: str
@@ -175,6 +176,7 @@ class _Form:
             final.stage.data,
             inlined,
             source.index if isinstance(source, BlockArgument) else _stage_of(source),
+            _is_picked(source),
             weights.tensor.index if isinstance(weights.tensor, BlockArgument) else -1,
             blocks,
             outputs,
@@ -286,6 +288,16 @@ def _names(read: ReadOp) -> set[Any]:
 
 def _is_word(read: ReadOp) -> bool:
     return isinstance(read.tensor, BlockArgument) and element_type(read.tensor.type) == i32
+
+
+def _is_picked(source: SSAValue) -> bool:
+    """Whether neighbours in the last position of a stage, in tiles already, are none where it reads them."""
+    stage = source.owner
+    if not isinstance(stage, ComputeOp):
+        return False
+    [read] = stage.reads
+    *_, position, _ = read.exprs
+    return any(position.coefficient(key) > 1 for key in position.variables())
 
 
 def _stage_of(tensor: SSAValue) -> str:

@@ -113,6 +113,10 @@ class TileChoice:
         )
         return tile.channels * prod(reach)
 
+    def data_transfers(self, tile: Tile) -> int:
+        """In how many pieces these come from DRAM."""
+        return tile.channels * (prod(tile.counts[:-1]) if self.form.is_picked else 1)
+
     def weights(self, tile: Tile) -> int:
         """How many tiles of weights a step takes."""
         steps = prod(self.steps_of(tile, at, p) for at, p in enumerate(self.form.positions))
@@ -155,7 +159,7 @@ class TileChoice:
         target, form = self.target, self.form
         latency, speed = target.dram_latency, target.dram_bytes
         steps, tiles = self.sum_steps(tile), self.pieces(tile) * (form.output_tiles // tile.outputs)
-        data = tile.channels * latency + self.data(tile) * target.memories["inp"].tile_bytes / speed
+        data = self.data_transfers(tile) * latency + self.data(tile) * target.memories["inp"].tile_bytes / speed
         weights = latency + self.weights(tile) * target.memories["wgt"].tile_bytes / speed
         kept = weights * (form.output_tiles // tile.outputs) if tile.keeps_weights else 0.0
         if tile.along is None:
