@@ -74,8 +74,8 @@ def tile_nest(
 
 
 def _unread(dims: Sequence[Dim], accesses: int) -> list[Dim]:
-    """The loops, of which the one that goes from tile to tile reads nothing at all."""
-    at = min((i for i, dim in enumerate(dims) if not dim.written_out), key=lambda i: dims[i].steps[0], default=None)
+    """The loops, of which the one that goes from tile to tile of the chip reads nothing at all."""
+    at = next((i for i, dim in enumerate(dims) if not dim.written_out and dim.steps[0] == 1), None)
     if at is None:
         return [*dims, Dim("", 1, (1,) * accesses, valid=(0, 0))]
     return [replace(dim, valid=(0, 0)) if i == at else dim for i, dim in enumerate(dims)]

@@ -86,10 +86,15 @@ class TileChoice:
         deep = self.target.reachable
         if tile.threads * self.data(tile) > deep("inp"):
             return False
-        shared = 1 if tile.keeps_weights else tile.threads
-        if shared * self.weights(tile) > deep("wgt") or tile.channels * prod(p.steps for p in self.form.positions) < 1:
+        if self.weight_buffers(tile) * self.weights(tile) > deep("wgt"):
             return False
         return self.accumulators(tile) <= deep("acc")
+
+    def weight_buffers(self, tile: Tile) -> int:
+        """How many buffers there are for weights: one for each thread, or each turn."""
+        if not tile.keeps_weights:
+            return tile.threads
+        return tile.threads if tile.outputs < self.form.output_tiles else 1
 
     def accumulators(self, tile: Tile) -> int:
         """How many tiles of words there are at a time."""

@@ -6,7 +6,9 @@ instructions. The first layer is left out: its three channels do not fill a tile
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import asdict
+from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i8, i32, i64
@@ -15,7 +17,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tilework.algebra.index_expr import const
 from tilework.analysis.layout_classes import CHANNELS
-from tilework.analysis.program_targets import set_targets
+from tilework.analysis.program_targets import HOST, set_targets
 from tilework.backends.vdla.emit import places_in_dram, stream_of
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.broadcast import MaxOp, MinOp
@@ -25,8 +27,7 @@ from tilework.dialects.graph.layout import UnpackOp
 from tilework.dialects.graph.logic import ShiftRightOp
 from tilework.dialects.graph.structure import FusedOp, YieldOp
 from tilework.dialects.support.registration import make_context
-from tilework.dialects.support.shapes import tensor_type
-from tilework.dialects.te import KernelOp
+from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.driver.phases import run_phase
 from tilework.rules.vdla.product_form import product_form
 from tilework.rules.vdla.tile import THREADS, TileChoice
@@ -36,27 +37,80 @@ from tilework.runtime.devices.vdla.simulator import prepare
 from tilework.targets import parse_target
 from tilework.targets.vdla.target import VdlaTarget
 from tilework.tools.bench.operators import OPERATOR, parse_operator
+from tilework.tools.bench.roofline import Measured, Roofline
+from tilework.tools.bench.simulated import report_values
+from tilework.tools.bench.table import percent
 from tilework.transforms.graph.numbers import constant
 from tilework.transforms.graph.packed_groups import pack_of
 from tilework.transforms.graph.te_kernels import build_kernel
 
 LAYERS = tuple(f"C{i}" for i in range(2, 13))
 
+KINDS = {"single": 1, "threads": THREADS}
+"""What is compared: at most so many virtual threads."""
+
 SHIFT = 8
 """Sums are divided by two to the power of this; how long that takes does not depend on it."""
 
 
-def simulated_layer(sizes: Mapping[str, int], target: VdlaTarget, threads: int) -> RunReport:
-    """A run of the schedule that the rule writes with so many virtual threads at most."""
-    kernel = build_kernel("conv", layer(sizes, target))
+PAPER = 0.70, 0.88
+"""How much of the machine's peak the paper's fastest layer reaches, without virtual threads and with them."""
+
+
+def measure_vdla() -> dict[str, Any]:
+    """Each layer without virtual threads and with those that the rule chooses, as JSON values."""
+    target = VdlaTarget.of(parse_target("vdla"))
+    limits = Roofline(target.operations_per_second, target.dram_bytes * target.mhz * 1e6)
+    return {
+        "target": str(target),
+        "limits": asdict(limits),
+        "layers": {name: _measured(parse_operator(f"{OPERATOR}{name}")[1], target) for name in LAYERS},
+    }
+
+
+def _measured(sizes: Mapping[str, int], target: VdlaTarget) -> dict[str, Any]:
+    """Operations and bytes are those that the layer is defined by: each operand is loaded, each result stored once."""
+    group = layer(sizes, target)
+    elements = [prod(d.offset for d in dims_of(type_)) for type_ in (*group.operand_types, *group.result_types)]
+    terms = elements[1] // sizes["oc"]
+    runs = {kind: report_values(simulated(group, target, most)) for kind, most in KINDS.items()}
+    return {"operations": 2 * elements[2] * terms, "bytes": sum(elements), **runs}
+
+
+def vdla_rows(measured: Mapping[str, Any]) -> list[list[str]]:
+    """A table of them; last what the fastest layers reach, and the paper's."""
+    head = ["cycles", "of peak", "of roofline"]
+    rows = [["layer", *head, *(f"{title}, threads" for title in head), "times as fast"]]
+    runs = [runs_of(measured, name) for name in KINDS]
+    for (name, values), one, several in zip(measured["layers"].items(), *runs, strict=True):
+        cells = [
+            [str(values[kind]["cycles"]), percent(run.of_peak), percent(run.of_roofline)]
+            for kind, run in zip(KINDS, (one, several), strict=True)
+        ]
+        rows.append([name, *cells[0], *cells[1], f"{one.seconds / several.seconds:.2f}"])
+    for name, best in (("most", [max(run.of_peak for run in of) for of in runs]), ("TVM's paper", PAPER)):
+        rows.append([name, "", percent(best[0]), "", "", percent(best[1]), "", ""])
+    return rows
+
+
+def runs_of(measured: Mapping[str, Any], kind: str) -> list[Measured]:
+    """The runs of all layers without virtual threads, or with them."""
+    limits = Roofline(**measured["limits"])
+    return [
+        Measured(name, 1, layer["operations"], layer["bytes"], layer[kind]["microseconds"] / 1e6, limits)
+        for name, layer in measured["layers"].items()
+    ]
+
+
+def simulated(group: FusedOp, target: VdlaTarget, most_threads: int) -> RunReport:
+    """A run of the schedule that the rule writes with at most so many virtual threads."""
+    kernel = build_kernel("conv", group)
     form = product_form(kernel, target, frozenset())
     assert form is not None
-    tile = TileChoice(form, target).best(threads)
+    tile = TileChoice(form, target).best(most_threads)
     assert tile is not None
-    print(tile, TileChoice(form, target).cycles(tile))
-    schedule = TiledProductPlan(kernel, target, frozenset(), form, tile).schedule(kernel)
-    module = ModuleOp([kernel, schedule])
-    set_targets(module, {"host": target})
+    module = ModuleOp([kernel, TiledProductPlan(kernel, target, frozenset(), form, tile).schedule(kernel)])
+    set_targets(module, {HOST: target})
     run_phase("compile-vdla-kernel", make_context(), module)
     function = next(op for op in module.ops if isinstance(op, FuncOp))
     _, dram_bytes = places_in_dram(function, target)
@@ -105,14 +159,3 @@ def layer(sizes: Mapping[str, int], target: VdlaTarget) -> FusedOp:
 
 def _bytes(*sizes: int) -> Attribute:
     return tensor_type([const(size) for size in sizes], i8)
-
-
-if __name__ == "__main__":
-    import sys
-    target = VdlaTarget.of(parse_target("vdla"))
-    for name in sys.argv[1:] or LAYERS:
-        _, sizes = parse_operator(f"{OPERATOR}{name}")
-        for threads in (1, THREADS):
-            r = simulated_layer(sizes, target, threads)
-            moved=sum(r.dram_bytes.values())
-            print(name, threads, r.cycles, f"{r.utilisation:.1%}", {u.value: (f"{s.busy/r.cycles:.0%}", {k:v for k,v in s.waited.items() if v>r.cycles/50}) for u,s in r.units.items()}, len(r.spans), dict(r.dram_bytes), flush=True)

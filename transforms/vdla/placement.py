@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import le
 
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, TensorType, f32, i8, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -20,6 +19,7 @@ from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.layout import UnpackOp, WordsOp
 from tilework.dialects.graph.movement import PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.reduction import ReduceSumOp
+from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.targets.vdla.target import VdlaTarget
 from tilework.targets.vdla.units import LARGEST_PAD
@@ -62,6 +62,7 @@ class PlaceProduct(Placement):
         if not self.runs(made, parameters={*range(1, len(types))}):
             return
         made.operands = placed.operands()
+        copy_location(made, op)
         placed.insert(made)
         read, [result] = list(last.operands), made.outputs
         rewriter.replace(last, [], [placed.floats(result) if ending is None else placed.bytes(result)])
@@ -79,12 +80,18 @@ class _Placed:
 
     @property
     def has_zeros_of_loads(self) -> bool:
-        """Whether a load makes the zeros around an image: not too many, and nowhere without a place that is read."""
+        """Whether loads make the zeros around an image: not too many, and around several places, some of which are
+        read."""
         op = self._product.op
-        if not isinstance(op, ConvOp) or self._pads_itself or not any(op.pads.get_values()):
+        if not isinstance(op, ConvOp) or self._pads_itself:
             return True
-        sizes = (d.offset for d in op.dims(0)[2:])
-        return max(op.pads.get_values()) <= LARGEST_PAD and all(map(le, op.windows.strides, sizes))
+        windows, sizes = op.windows, (d.offset for d in op.dims(0)[2:])
+        axes = zip(windows.before, windows.after, windows.strides, sizes, strict=True)
+        return all(
+            max(before, after) <= LARGEST_PAD and size >= max(stride, 2)
+            for before, after, stride, size in axes
+            if before or after
+        )
 
     @property
     def types(self) -> Sequence[TensorType[Attribute]]:
