@@ -61,10 +61,11 @@ class ProductForm:
     """A product of bytes. Axes go by their names.
 
     product, final: the stages that sum, and that store. inlined: those that have no memory of their own. data: the one
-    that the product reads, or the number of an argument. weights: the number of their argument; blocks: the packings
-    that it lacks. is_picked: whether the data that are read lie apart in a row of DRAM. outputs, channels: axes of the product, and how many tiles there are of them; final_outputs: the axes
-    of the result that go from tile to tile and inside of one, or the one that does both. planes: the axis of the result
-    along what stages make of each sum, where that is more than one number.
+    that the product reads, or the number of an argument. is_picked: whether the data that are read lie apart in a row
+    of DRAM. weights: the number of their argument; blocks: the packings that it lacks. outputs, channels: axes of the
+    product, and how many tiles there are of them; final_outputs: the axes of the result that go from tile to tile and
+    inside of one, or the one that does both. planes: the axis of the result along what stages make of each sum, where
+    that is more than one number.
     """
 
     product: str

@@ -165,14 +165,15 @@ def _bit_serial(options: argparse.Namespace) -> int:
 
 
 def _vdla(options: argparse.Namespace) -> int:
-    from tilework.tools.bench.vdla_layers import measure_vdla, runs_of, vdla_rows  # the compiler, in this process
+    from tilework.tools.bench import vdla_layers  # the compiler, in this process
     from tilework.tools.report.threads_plot import svg_text, threads_plot
 
-    measured = measure_vdla()
-    print(*columns(vdla_rows(measured)), sep="\n")
+    measured = vdla_layers.measure_vdla(vdla_layers.LAYERS)
+    print(*columns(vdla_layers.vdla_rows(measured)), sep="\n")
     _write(options, {"vdla": measured})
     if options.svg is not None:
-        _write_text(options.svg, svg_text(threads_plot(runs_of(measured, "single"), runs_of(measured, "threads"))))
+        runs = [vdla_layers.runs_of(measured, kind) for kind in vdla_layers.KINDS]
+        _write_text(options.svg, svg_text(threads_plot(*runs)))
     return 0
 
 
