@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DenseArrayBase, IntegerAttr, i64
@@ -16,7 +17,7 @@ from tilework.dialects.loop import LoadOp
 from tilework.lowering.vdla.buffers import Buffers
 from tilework.lowering.vdla.emitter import Emitter
 from tilework.lowering.vdla.reads import Read
-from tilework.lowering.vdla.tiles import Dim, merged, tile_nest
+from tilework.lowering.vdla.tiles import Dim, TileNest, merged, part_of, tile_nest
 from tilework.targets.vdla.target import TileMemory
 from tilework.targets.vdla.units import LARGEST_PAD
 
@@ -33,13 +34,12 @@ class Shape(NamedTuple):
 
 
 def emit_load(nest: LoopNest, read: Read | None, memory: TileMemory, buffers: Buffers, emitter: Emitter) -> None:
-    """Append the transfer that a nest is which stores to the chip. Raises NoNest, with the reason, where it is none."""
+    """Append the transfers that a nest is which stores to the chip. Raises NoNest where it is none, with the reason."""
     if read is None or buffers.memory_of(read.load.memref) is not None:
         raise NoNest(f"what is written to {nest.text_of(nest.store)} is to come from DRAM as it is")
     accesses = (nest.steps(nest.store), nest.steps(read.load))
     tiles = tile_nest(nest, accesses, memory.rows * memory.columns, read.valid)
     target, dram = buffers.on_chip(nest.store.memref), buffers.in_dram(read.load.memref, memory.name)
-    shape = _shape(tiles.dims)
 
     def load(part: Shape, come_from: ExprLike, onto: Expr) -> None:
         properties = _properties(part)
@@ -48,14 +48,16 @@ def emit_load(nest: LoopNest, read: Read | None, memory: TileMemory, buffers: Bu
         to, source = emitter.index(onto), emitter.index(come_from)
         emitter.add(vdla.LoadOp.create(operands=[dram, source, target, to], properties=properties))
 
-    def transfer(at: Sequence[Expr]) -> None:
+    def transfer(shape: Shape, at: Sequence[Expr]) -> None:
         if shape.rows and shape.columns:
             load(shape, at[1] + shape.skipped, at[0])
             return
         for zeros, behind in _zeros(shape):
             load(zeros, 0, at[0] + behind)  # what is read would begin in front of the argument perhaps
 
-    emitter.nest(shape.around, tiles.starts, transfer)
+    for part in _loadable(tiles):
+        shape = _shape(part.dims)
+        emitter.nest(shape.around, part.starts, partial(transfer, shape))
 
 
 def emit_store(nest: LoopNest, buffers: Buffers, emitter: Emitter) -> None:
@@ -75,6 +77,18 @@ def emit_store(nest: LoopNest, buffers: Buffers, emitter: Emitter) -> None:
         emitter.add(vdla.StoreOp.create(operands=[chip, come_from, dram, onto], properties=_properties(shape)))
 
     emitter.nest(shape.around, tiles.starts, transfer)
+
+
+def _loadable(tiles: TileNest) -> Iterator[TileNest]:
+    """Parts of a nest whose zeros are rows or columns of transfers: other loops are cut where zeros end and begin."""
+    padded = next((dim for dim in _shape(tiles.dims).around if dim.valid is not None), None)
+    if padded is None or padded.valid is None:
+        yield tiles
+        return
+    at, (first, end) = tiles.dims.index(padded), padded.valid
+    for begin, behind in ((0, first), (first, end), (end, padded.trip)):
+        if begin < behind:
+            yield from _loadable(part_of(tiles, at, begin, behind, is_read=begin == first < end))
 
 
 def _zeros(shape: Shape) -> Iterator[tuple[Shape, int]]:
@@ -98,9 +112,6 @@ def _shape(dims: Sequence[Dim]) -> Shape:
     column = inside.pop() if inside and inside[-1].steps == (1, 1) else Dim("", 1, (1, 1))
     width = column.trip
     row = inside.pop() if inside and inside[-1].steps[0] == width else Dim("", 1, (width, width))
-    padded = next((dim for dim in (*around, *inside) if dim.valid is not None), None)
-    if padded is not None:
-        raise NoNest(f"zeros are written for some of '{padded.name}', which is neither rows nor columns of a transfer")
     (above, rows, below), (left, columns, right) = _parts(row), _parts(column)
     skipped = (above * row.steps[1] if rows else 0) + (left if columns else 0)
     return Shape([*around, *inside], rows, columns, row.steps[1], (above, below, left, right), skipped)

@@ -26,7 +26,7 @@ from tilework.tools.bench.operators import OPERATOR, operator_model
 from tilework.tools.bench.table import columns, percent
 from tilework.tools.model_source import is_named, named_model, random_array, symbol_sizes
 
-BUSY = 0.8
+BUSY = 0.75
 """A unit that is busy for so large a part of a run is what bounds it; where none is, dependences do."""
 
 

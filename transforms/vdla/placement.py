@@ -80,15 +80,14 @@ class _Placed:
 
     @property
     def has_zeros_of_loads(self) -> bool:
-        """Whether loads make the zeros around an image: not too many, and around several places, some of which are
-        read."""
+        """Whether loads make the zeros around an image: not too many, and some place in each row of it is read."""
         op = self._product.op
         if not isinstance(op, ConvOp) or self._pads_itself:
             return True
         windows, sizes = op.windows, (d.offset for d in op.dims(0)[2:])
         axes = zip(windows.before, windows.after, windows.strides, sizes, strict=True)
         return all(
-            max(before, after) <= LARGEST_PAD and size >= max(stride, 2)
+            max(before, after) <= LARGEST_PAD and size >= stride
             for before, after, stride, size in axes
             if before or after
         )

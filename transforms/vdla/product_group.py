@@ -87,11 +87,11 @@ class _Body:
     def _divided(self, total: SSAValue, ending: Requantization) -> SSAValue:
         """(x - half) / 2**shift, rounded to the nearest integer, of two to the even one.
 
-        x >> shift is that but for halves above even numbers, where x has to be less. So 1 is taken off where
-        (x - half) >> shift is even: -1 there, and else 0, is the bit number `shift` of (x - half) + 2**shift, which is
-        x + half, moved to the front and then to all other places.
+        x >> shift is that but for halves above even numbers, where it is odd and x has to be less. So 1 is taken off
+        wherever it is odd, which changes nothing else: -1 there, and else 0, is the bit number `shift` of x, moved to
+        the front and then to all other places.
         """
-        first = self._shifted(ShiftLeftOp, self._more(total, ending.half), LAST_BIT - ending.shift)
+        first = self._shifted(ShiftLeftOp, total, LAST_BIT - ending.shift)
         less = self._shifted(ShiftRightOp, first, LAST_BIT)
         return self._shifted(ShiftRightOp, self._add(AddOp.of(total, less)), ending.shift)
 
