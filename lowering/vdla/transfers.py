@@ -80,15 +80,17 @@ def emit_store(nest: LoopNest, buffers: Buffers, emitter: Emitter) -> None:
 
 
 def _loadable(tiles: TileNest) -> Iterator[TileNest]:
-    """Parts of a nest whose zeros are rows or columns of transfers: other loops are cut where zeros end and begin."""
-    padded = next((dim for dim in _shape(tiles.dims).around if dim.valid is not None), None)
-    if padded is None or padded.valid is None:
-        yield tiles
-        return
-    at, (first, end) = tiles.dims.index(padded), padded.valid
-    for begin, behind in ((0, first), (first, end), (end, padded.trip)):
-        if begin < behind:
-            yield from _loadable(part_of(tiles, at, begin, behind, is_read=begin == first < end))
+    """Parts of a nest whose zeros are rows or columns beside what is read, and not too many: other loops are cut where
+    zeros end and begin."""
+    around = _shape(tiles.dims).around
+    for at, dim in enumerate(tiles.dims):
+        above, read, below = _parts(dim)
+        if read and above + below and (dim in around or max(above, below) > LARGEST_PAD):
+            for begin, count in ((0, above), (above, read), (above + read, below)):
+                if count:
+                    yield from _loadable(part_of(tiles, at, begin, begin + count, is_read=begin == above))
+            return
+    yield tiles
 
 
 def _zeros(shape: Shape) -> Iterator[tuple[Shape, int]]:

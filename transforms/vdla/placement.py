@@ -22,7 +22,6 @@ from tilework.dialects.graph.reduction import ReduceSumOp
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.targets.vdla.target import VdlaTarget
-from tilework.targets.vdla.units import LARGEST_PAD
 from tilework.transforms.graph.erasing import erase_unused
 from tilework.transforms.graph.numbers import as_scalar, by_output, constant
 from tilework.transforms.graph.packed_groups import pack_of
@@ -80,17 +79,13 @@ class _Placed:
 
     @property
     def has_zeros_of_loads(self) -> bool:
-        """Whether loads make the zeros around an image: not too many, and some place in each row of it is read."""
+        """Whether loads make the zeros around an image: some place in each row of it is read."""
         op = self._product.op
         if not isinstance(op, ConvOp) or self._pads_itself:
             return True
         windows, sizes = op.windows, (d.offset for d in op.dims(0)[2:])
         axes = zip(windows.before, windows.after, windows.strides, sizes, strict=True)
-        return all(
-            max(before, after) <= LARGEST_PAD and size >= stride
-            for before, after, stride, size in axes
-            if before or after
-        )
+        return all(size >= stride for before, after, stride, size in axes if before or after)
 
     @property
     def types(self) -> Sequence[TensorType[Attribute]]:
