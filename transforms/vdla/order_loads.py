@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -80,24 +80,30 @@ class LoadEarlier(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: LoadOp, rewriter: PatternRewriter) -> None:
-        own, place = self.loaded.get(op), None
-        between: list[Operation] = []
-        passed = 0
-        before = op.prev_op
-        while own is not None and (before in self.loaded or isinstance(before, arith.ConstantOp)):
+        own = self.loaded.get(op)
+        if own is None:
+            return
+        passed, moving = list[Operation](), 0
+        for before in self._loads_before(op):
             other = self.loaded.get(before)
             if other is not None and (not own.goes_before(other) or other.overlaps(own)):
                 break
-            between.append(before)
-            if other is not None:
-                place, passed = before, len(between)
-            before = before.prev_op
-        if place is None:
+            passed.append(before)
+            moving = moving if other is None else len(passed)
+        if not moving:
             return
-        subscripts = [constant for constant in between[:passed] if constant in {o.owner for o in op.operands}]
+        owners, place = {operand.owner for operand in op.operands}, passed[moving - 1]
+        subscripts = [constant for constant in passed[:moving] if constant in owners]
         for moved in (*subscripts, op):
             moved.detach()
             rewriter.insert(moved, InsertPoint.before(place))
+
+    def _loads_before(self, op: LoadOp) -> Iterator[Operation]:
+        """The loads right before one, and the constants between them, the nearest first."""
+        before = op.prev_op
+        while before is not None and (before in self.loaded or isinstance(before, arith.ConstantOp)):
+            yield before
+            before = before.prev_op
 
 
 def _loaded(function: func.FuncOp) -> Mapping[Operation, Loaded]:
