@@ -167,7 +167,7 @@ class _Lowering:
         elif memory.name != "acc" or (read is not None and self.buffers.memory_of(read.load.memref) is None):
             emit_load(nest, read, memory, self.buffers, self.emitter)
         else:
-            emit_computation(nest, memory, self.buffers, self.emitter)
+            emit_computation(nest, self.known, memory, self.buffers, self.emitter)
 
     def decisive(self, op: ForOp) -> ForOp | None:
         """A loop inside of a nest that is written out and decides what the nest does, as virtual threads do."""

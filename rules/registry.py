@@ -77,21 +77,30 @@ def _order(rule: ScheduleRule[Any]) -> tuple[int, str]:
 def choose_rule(
     kernel: KernelOp, target: Target, parameters: Set[int] = frozenset(), *, given_away: bool = False
 ) -> Chosen:
-    """The most beneficial rule that matches the kernel, with its plan; of kernels of the same text the first is asked
-    about.
+    """The rule for a kernel, and its plan, as `find_rule` finds them. Raises CompileError where no rule matches."""
+    chosen = find_rule(kernel, target, parameters, given_away=given_away)
+    if chosen is None:
+        raise CompileError(f"no schedule rule for @{kernel.sym_name.data}", kernel)
+    return chosen
+
+
+def find_rule(
+    kernel: KernelOp, target: Target, parameters: Set[int] = frozenset(), *, given_away: bool = False
+) -> Chosen | None:
+    """The most beneficial rule that matches the kernel, with its plan, or None; of kernels of the same text the first
+    is asked about.
 
     parameters: the arguments, by number, that may get other layouts. given_away: whether nobody uses or changes the
-    kernel any more, so that the plan needs no copy of it. Raises CompileError where no rule matches.
+    kernel any more, so that the plan needs no copy of it.
     """
     rules = rules_for(target.family)
     key = rules, content_of_kernel(kernel), target, frozenset(parameters)
-    chosen = _known.get(key)
-    if chosen is None:
+    if key not in _known:
         own = kernel if given_away else copy_with_declarations(kernel)
-        chosen = _known[key] = _choose(own, target, parameters, rules)
+        _known[key] = _choose(own, target, parameters, rules)
         if len(_known) > MOST_PLANS:
             del _known[next(iter(_known))]
-    return chosen
+    return _known[key]
 
 
 def plan_for(kernel: KernelOp, target: Target, parameters: Set[int] = frozenset()) -> Plan[Any]:
@@ -99,13 +108,15 @@ def plan_for(kernel: KernelOp, target: Target, parameters: Set[int] = frozenset(
     return choose_rule(kernel, target, parameters).plan
 
 
-_known: dict[Hashable, Chosen] = {}
+_known: dict[Hashable, Chosen | None] = {}
 """The key of a plan says which rules there are, what the kernel computes, for which target, with which parameters."""
 
 
-def _choose(kernel: KernelOp, target: Target, parameters: Set[int], rules: Sequence[ScheduleRule[Any]]) -> Chosen:
+def _choose(
+    kernel: KernelOp, target: Target, parameters: Set[int], rules: Sequence[ScheduleRule[Any]]
+) -> Chosen | None:
     for rule in rules:
         plan = rule.match(kernel, target, parameters)
         if plan is not None:
             return Chosen(rule, plan)
-    raise CompileError(f"no schedule rule for @{kernel.sym_name.data}", kernel)
+    return None

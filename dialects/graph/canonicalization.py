@@ -10,19 +10,19 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from xdsl.dialects.arith import ConstantOp
-from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr
+from xdsl.dialects.builtin import AnyFloat, DenseIntOrFPElementsAttr, IntegerType, f32
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.broadcast import AddOp, DivOp, MulOp, SubOp
 from tilework.dialects.graph.cast import CastOp
-from tilework.dialects.graph.elementwise import ClipOp, DropoutOp, ReluOp
+from tilework.dialects.graph.elementwise import ClipOp, DropoutOp, ReluOp, RoundOp
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.locations import copy_location
-from tilework.dialects.support.shapes import dims_of
+from tilework.dialects.support.shapes import dims_of, element_type
 
 
 class DropDropout(RewritePattern):
@@ -85,12 +85,16 @@ class DropRepeatedBound(RewritePattern):
 
 
 class DropNeutralOperand(RewritePattern):
-    """x + -0.0, x - 0.0, x * 1 and x / 1 are x, where x has the type of the result; x + 0.0 is not, where x is -0.0."""
+    """x + -0.0, x - 0.0, x * 1 and x / 1 are x, where x has the type of the result; x + 0.0 is not, where x is -0.0.
+
+    A scale of 1 that integers are multiplied by as floats, or floats are divided by before they are rounded, stays: by
+    their scales what multiplies bytes finds quantized tensors. In a kernel it costs nothing.
+    """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: AddOp | SubOp | MulOp | DivOp, rewriter: PatternRewriter) -> None:
         found = next((v for v, other in _sides(op) if v.type == op.result.type and _is_neutral(other, op)), None)
-        if found is None:
+        if found is None or _is_scaling(op):
             return
         rewriter.replace(op, [], [found])
 
@@ -164,6 +168,18 @@ def _sides(op: AddOp | SubOp | MulOp | DivOp) -> Iterator[tuple[SSAValue, SSAVal
     yield op.left, op.right
     if isinstance(op, AddOp | MulOp):
         yield op.right, op.left
+
+
+def _is_scaling(op: AddOp | SubOp | MulOp | DivOp) -> bool:
+    """Whether an operator dequantizes integers or is the first one that quantizes floats."""
+    before = op.left.owner
+    match op:
+        case MulOp() if isinstance(before, CastOp):
+            return isinstance(element_type(before.input.type), IntegerType) and before.to == f32
+        case DivOp():
+            return any(isinstance(use.operation, RoundOp) for use in op.result.uses)
+        case _:
+            return False
 
 
 def _is_neutral(value: SSAValue, op: AddOp | SubOp | MulOp | DivOp) -> bool:

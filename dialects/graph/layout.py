@@ -17,7 +17,7 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, const
-from tilework.algebra.predicate import equal, less_than
+from tilework.algebra.predicate import less_than
 from tilework.dialects.graph.accumulation import UNSIGNED_BYTE
 from tilework.dialects.graph.base import Array, Category, GraphOp
 from tilework.dialects.support.shapes import dims_of, tensor_type
@@ -183,19 +183,13 @@ class BytesOp(GraphOp):
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         [x] = inputs
+        dims = dims_of(self.infer()[0])
 
-        def element(number: Expr, *i: Expr):
-            def byte(n: int) -> Scalar:
-                return k.cast(x[i] >> UNSIGNED_BYTE.bitwidth * n if n else x[i], UNSIGNED_BYTE)
+        def shift(number: Expr, *i: Expr) -> Scalar:
+            return x[i] >> k.index(UNSIGNED_BYTE.bitwidth * number, WORD)
 
-            def behind(n: int) -> Scalar:
-                if n == BYTES - 1:
-                    return byte(n)
-                return k.if_then_else([equal(number, n)], lambda: byte(n), lambda: behind(n + 1), UNSIGNED_BYTE)
-
-            return behind(0)
-
-        return k.compute("bytes", dims_of(self.infer()[0]), element)
+        shifted = k.compute("shifted", dims, shift)
+        return k.compute("bytes", dims, lambda *i: k.cast(shifted[i], UNSIGNED_BYTE))
 
     def evaluate(self, *inputs: Array) -> Array:
         [x] = inputs

@@ -27,9 +27,9 @@ LOOPS: tuple[ModulePass, ...] = (
     LoopToVdla(),
     FoldLoops(),
     ForwardCopies(),  # behind it: a copy of a whole buffer is one instruction now
-    OrderLoads(),  # behind what folds loops: operations stand side by side now
     DoubleBuffer(),  # before places are given
     AssignMemory(),  # before tokens: what lies in one place has to wait
     WriteOutLoops(),  # before tokens, which would not go from one iteration of a loop to another loop's
+    OrderLoads(),  # behind it: operations stand side by side now
     InsertTokens(),  # last: what runs when is fixed
 )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StringAttr, i8, i32
-from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, MemRefType, StringAttr, i8, i32
+from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilework.analysis.accesses import memory_space, root_buffer
@@ -59,7 +59,11 @@ class Buffers:
         """The type of a buffer as tiles of a memory. Raises NoNest where it does not hold whole ones."""
         type_ = memref_of(buffer)
         shape, element = type_.get_shape(), _ELEMENT_TYPES[memory.element_bits]
-        if type_.element_type != element or DYNAMIC_INDEX in shape or prod(shape) % (memory.rows * memory.columns):
+        if (
+            not _holds(type_.element_type, element)
+            or DYNAMIC_INDEX in shape
+            or prod(shape) % (memory.rows * memory.columns)
+        ):
             raise NoNest(
                 f"{buffer_name(buffer)} is {type_}: expected whole tiles of {memory.rows}x{memory.columns}x{element}"
             )
@@ -71,3 +75,8 @@ class Buffers:
             if isinstance(space, StringAttr)
             else MemRefType(element, tiled)
         )
+
+
+def _holds(dtype: Attribute, element: IntegerType) -> bool:
+    """Whether elements of a buffer are those of a memory, with a sign or without: transfers move bits."""
+    return isinstance(dtype, IntegerType) and dtype.bitwidth == element.bitwidth

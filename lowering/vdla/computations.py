@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import IntegerAttr, StringAttr, i64
@@ -12,7 +12,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.analysis.loop_nest import LoopNest, NoNest
 from tilework.dialects import arith
 from tilework.dialects.isa import vdla
-from tilework.dialects.loop import LoadOp
+from tilework.dialects.loop import ApplyOp, LoadOp
 from tilework.lowering.vdla.buffers import Buffers
 from tilework.lowering.vdla.emitter import Emitter
 from tilework.lowering.vdla.tiles import tile_nest
@@ -40,13 +40,16 @@ class _Step:
     immediate: int = 0
 
 
-def emit_computation(nest: LoopNest, memory: TileMemory, buffers: Buffers, emitter: Emitter) -> None:
+def emit_computation(
+    nest: LoopNest, known: Mapping[SSAValue, Expr], memory: TileMemory, buffers: Buffers, emitter: Emitter
+) -> None:
     """Append what computes what a nest stores into accumulators. Raises NoNest, with the reason, where nothing does.
 
+    known: what the indices of loops around are, as far as numbers depend on them.
     All loops run for one step before the next one. Elements are independent of each other: accumulators that are
     written are read at no other subscript.
     """
-    steps = list(_Sequence(nest, buffers).value(nest.store.value))
+    steps = list(_Sequence(nest, known, buffers).value(nest.store.value))
     stored = nest.steps(nest.store)
     elements = memory.rows * memory.columns
     acc = buffers.on_chip(nest.store.memref)
@@ -78,13 +81,14 @@ def _operation(step: _Step, acc: SSAValue, other: SSAValue | None, at: Sequence[
 class _Sequence:
     """The steps that leave a value in the accumulators that a nest stores to."""
 
-    def __init__(self, nest: LoopNest, buffers: Buffers):
+    def __init__(self, nest: LoopNest, known: Mapping[SSAValue, Expr], buffers: Buffers):
         self.nest = nest
+        self.known = known
         self.buffers = buffers
 
     def value(self, value: SSAValue) -> Iterator[_Step]:
         """The steps for one value. Raises NoNest for what the ALU does not compute."""
-        op, number = value.owner, _constant(value)
+        op, number = value.owner, self.number(value)
         if number is not None:
             yield _Step(None)
             if number:
@@ -96,10 +100,10 @@ class _Sequence:
                 yield _Step(AluOperation.ADD, op)
         elif isinstance(op, Operation) and type(op) in _OPERATIONS:
             yield from self.joined(_OPERATIONS[type(op)], *op.operands)
-        elif isinstance(op, arith.SubiOp) and (number := _constant(op.rhs)) is not None:
+        elif isinstance(op, arith.SubiOp) and (number := self.number(op.rhs)) is not None:
             yield from self.value(op.lhs)
             yield self.with_immediate(AluOperation.ADD, -number)
-        elif isinstance(op, arith.ShRSIOp | arith.ShLIOp) and (number := _constant(op.rhs)) is not None:
+        elif isinstance(op, arith.ShRSIOp | arith.ShLIOp) and (number := self.number(op.rhs)) is not None:
             yield from self.value(op.lhs)
             yield self.with_immediate(AluOperation.SHR, number if isinstance(op, arith.ShRSIOp) else -number)
         else:
@@ -115,7 +119,7 @@ class _Sequence:
             one, other = other, one
         if isinstance(other.owner, LoadOp) and self.is_stored(other.owner):
             one, other = other, one
-        number, loaded = _constant(other), other.owner
+        number, loaded = self.number(other), other.owner
         if number is not None:
             yield from self.value(one)
             yield self.with_immediate(operation, number)
@@ -137,7 +141,7 @@ class _Sequence:
         ranks: list[int] = []
         for value in (one, other):
             op, stored = value.owner, self.nest.steps(self.nest.store)
-            if _constant(value) is not None:
+            if self.number(value) is not None:
                 ranks.append(0)
             elif isinstance(op, LoadOp):
                 ranks.append(2 if self.nest.steps(op).steps == stored.steps else 1)
@@ -151,6 +155,14 @@ class _Sequence:
             raise NoNest(f"the constant {number} does not fit into the 16 bits of an immediate")
         return _Step(operation, None, number)
 
+    def number(self, value: SSAValue) -> int | None:
+        """The number that a value is, if it is known: a constant, or one that indices of loops around say."""
+        op = value.owner
+        if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
+            return op.value.value.data
+        index = op.input.owner if isinstance(op, arith.IndexCastOp) else None
+        return index.value.substitute(self.known).constant if isinstance(index, ApplyOp) else None
+
     def is_stored(self, load: LoadOp) -> bool:
         """Whether a load is of the element that the nest stores."""
         store = self.nest.store
@@ -163,8 +175,3 @@ class _Sequence:
             raise NoNest(f"{self.nest.text_of(load)} is no accumulator: the ALU reads nothing else")
         if load.memref is self.nest.store.memref:
             raise NoNest(f"{self.nest.text_of(load)} may be written before it is read, in the same accumulators")
-
-
-def _constant(value: SSAValue) -> int | None:
-    op = value.owner
-    return op.value.value.data if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr) else None

@@ -1,14 +1,14 @@
-"""Where to cut a loop, so that bounds and conditions inside are the same in all iterations of a piece."""
+"""Where to cut a loop, so that bounds, conditions and numbers inside are the same in all iterations of a piece."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from itertools import groupby
 
 from xdsl.ir import SSAValue
 
-from tilework.algebra.index_expr import Expr, const
-from tilework.dialects.loop import ForOp, IfOp
+from tilework.algebra.index_expr import Expr, Key, const
+from tilework.dialects.loop import ApplyOp, ForOp, IfOp
 from tilework.lowering.vdla.reads import valid_range
 
 
@@ -25,20 +25,27 @@ def pieces(loop: ForOp, first: int, end: int, known: Mapping[SSAValue, Expr]) ->
         yield indices[0], indices[-1] + 1
 
 
-def decided_inside(loop: ForOp) -> list[ForOp | IfOp]:
-    """The loops and conditions inside of a loop of which its index decides something."""
-    return [
-        inner
-        for inner in loop.body.walk()
-        if (isinstance(inner, ForOp) and loop.index in {*inner.lower.variables(), *inner.upper.variables()})
-        or (isinstance(inner, IfOp) and any(loop.index in p.expr.variables() for p in inner.conditions))
-    ]
+def decided_inside(loop: ForOp) -> list[ForOp | IfOp | ApplyOp]:
+    """The loops, conditions and numbers inside of a loop of which its index decides something."""
+    return [op for op in loop.body.walk() if isinstance(op, ForOp | IfOp | ApplyOp) and loop.index in _variables(op)]
 
 
-def _decided(op: ForOp | IfOp, known: Mapping[SSAValue, Expr]) -> object:
-    """What a loop or a condition does where this is known: equal for equal things."""
+def _variables(op: ForOp | IfOp | ApplyOp) -> Set[Key]:
+    match op:
+        case ForOp():
+            return {*op.lower.variables(), *op.upper.variables()}
+        case IfOp():
+            return {key for predicate in op.conditions for key in predicate.expr.variables()}
+        case _:
+            return {*op.value.variables()}
+
+
+def _decided(op: ForOp | IfOp | ApplyOp, known: Mapping[SSAValue, Expr]) -> object:
+    """What a loop or a condition does, or a number is, where this is known: equal for equal things."""
     if isinstance(op, ForOp):
         return op.lower.substitute(known), op.upper.substitute(known)
+    if isinstance(op, ApplyOp):
+        return op.value.substitute(known)
     found: list[object] = []
     for predicate in op.conditions:
         here = predicate.substitute(known)

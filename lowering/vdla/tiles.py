@@ -73,12 +73,21 @@ def tile_nest(
     return TileNest(tuple(sorted(scaled, key=lambda dim: not dim.written_out)), tuple(starts))
 
 
+def part_of(tiles: TileNest, at: int, first: int, end: int, *, is_read: bool) -> TileNest:
+    """Some iterations of one loop of a nest, in all of which something is read, or in none."""
+    loop = tiles.dims[at]
+    starts = tuple(start + step * first for start, step in zip(tiles.starts, loop.steps, strict=True))
+    dims = [replace(dim, trip=end - first, valid=None) if i == at else dim for i, dim in enumerate(tiles.dims)]
+    return TileNest(tuple(dims if is_read else _unread(dims, len(starts))), starts)
+
+
 def _unread(dims: Sequence[Dim], accesses: int) -> list[Dim]:
-    """The loops, of which the one that goes from tile to tile reads nothing at all."""
-    at = min((i for i, dim in enumerate(dims) if not dim.written_out), key=lambda i: dims[i].steps[0], default=None)
+    """The loops, of which the one that goes from tile to tile of the chip reads nothing at all."""
+    plain = [replace(dim, valid=None) for dim in dims]
+    at = next((i for i, dim in enumerate(dims) if not dim.written_out and dim.steps[0] == 1), None)
     if at is None:
-        return [*dims, Dim("", 1, (1,) * accesses, valid=(0, 0))]
-    return [replace(dim, valid=(0, 0)) if i == at else dim for i, dim in enumerate(dims)]
+        return [*plain, Dim("", 1, (1,) * accesses, valid=(0, 0))]
+    return [*plain[:at], replace(plain[at], valid=(0, 0)), *plain[at + 1 :]]
 
 
 def tile_number(position: Expr, elements: int, text: str) -> Expr:

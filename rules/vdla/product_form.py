@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 from xdsl.dialects.builtin import StringAttr, i8, i32
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilework.algebra.index_expr import Expr, var
 from tilework.dialects import arith
+from tilework.dialects.graph.accumulation import UNSIGNED_BYTE
 from tilework.dialects.support.shapes import dims_of, element_type
-from tilework.dialects.te import ComputeOp, KernelOp, ReadOp, ReduceOp, YieldOp
+from tilework.dialects.te import ComputeOp, IndexOp, KernelOp, ReadOp, ReduceOp, YieldOp
 from tilework.rules.base import Packing
 from tilework.scheduling.dataflow.inline import inline_computes
 from tilework.targets.vdla.target import VdlaTarget
@@ -43,13 +45,15 @@ class Position:
 class Stage:
     """A stage that computes with sums. operations: of the ALU, for each. copies: whether it needs them beside its own.
 
-    words: the arguments that it reads, by number, and whether they differ from position to position.
+    words: the arguments that it reads, by number, and whether they differ from position to position. planes: how many
+    numbers it makes of each.
     """
 
     name: str
     operations: int
     copies: bool
     words: tuple[tuple[int, bool], ...]
+    planes: int = 1
 
 
 @dataclass(frozen=True)
@@ -57,15 +61,18 @@ class ProductForm:
     """A product of bytes. Axes go by their names.
 
     product, final: the stages that sum, and that store. inlined: those that have no memory of their own. data: the one
-    that the product reads, or the number of an argument. weights: the number of their argument; blocks: the packings
-    that it lacks. outputs, channels: axes of the product, and how many tiles there are of them; final_outputs: the axes
-    of the result that go from tile to tile and inside of one, or the one that does both.
+    that the product reads, or the number of an argument. is_picked: whether the data that are read lie apart in a row
+    of DRAM. weights: the number of their argument; blocks: the packings that it lacks. outputs, channels: axes of the
+    product, and how many tiles there are of them; final_outputs: the axes of the result that go from tile to tile and
+    inside of one, or the one that does both. planes: the axis of the result along what stages make of each sum, where
+    that is more than one number.
     """
 
     product: str
     final: str
     inlined: tuple[str, ...]
     data: str | int
+    is_picked: bool
     weights: int
     blocks: tuple[Packing, ...]
     outputs: str
@@ -75,6 +82,7 @@ class ProductForm:
     channel_dim: int
     positions: tuple[Position, ...]
     final_outputs: tuple[str, ...]
+    planes: str | None
     stages: tuple[Stage, ...]
 
     @property
@@ -159,7 +167,7 @@ class _Form:
         last = self.final_axes(final, outputs)
         if last is None or extents[outputs] % target.block_out or extents[channels] % target.block_in:
             return None
-        positions = _positions(product, data, outputs, channels, last[1])
+        positions = _positions(product, data, outputs, channels, last.others)
         blocks = self.blocks(weights, outputs, channels, positions)
         source = data.tensor
         if positions is None or blocks is None or not self.is_in_tiles(data, channel_dim):
@@ -169,6 +177,7 @@ class _Form:
             final.stage.data,
             inlined,
             source.index if isinstance(source, BlockArgument) else _stage_of(source),
+            _is_picked(source),
             weights.tensor.index if isinstance(weights.tensor, BlockArgument) else -1,
             blocks,
             outputs,
@@ -177,7 +186,8 @@ class _Form:
             extents[channels] // target.block_in,
             channel_dim,
             positions,
-            last[0],
+            last.outputs,
+            last.planes,
             stages,
         )
 
@@ -213,33 +223,37 @@ class _Form:
     def stages(self, kept: Sequence[ComputeOp]) -> tuple[Stage, ...] | None:
         """What is computed with the sums, stage by stage, each from the one before."""
         found: list[Stage] = []
-        before = self.product
+        before, planes = self.product, 1
         for stage in kept:
             reads = [read for read in stage.reads if read.tensor is before.result]
             others = [read for read in stage.reads if read.tensor is not before.result]
-            at = tuple(var(name) for name, _ in stage.spatial)
+            more = len(stage.spatial) - len(before.spatial)
+            at = tuple(var(name) for name, _ in stage.spatial[more:])
             if not reads or any(read.exprs != at for read in reads) or not all(map(_is_word, others)):
                 return None
+            planes *= prod(extent.offset for _, extent in stage.spatial[:more])
             operations = sum(type(op) not in _FREE for op in stage.body.block.ops)
             uses = sum(read.result.uses.get_length() for read in reads)
             words = {
                 read.tensor.index: len(_names(read)) > 1 for read in others if isinstance(read.tensor, BlockArgument)
             }
-            found.append(Stage(stage.stage.data, operations, uses > 1, tuple(words.items())))
+            found.append(Stage(stage.stage.data, operations, uses > 1 or more > 0, tuple(words.items()), planes))
             before = stage
         return tuple(found)
 
-    def final_axes(self, final: ComputeOp, outputs: str) -> tuple[tuple[str, ...], Mapping[str, str]] | None:
-        """The axes of the result along outputs, and those along the other axes of the product."""
+    def final_axes(self, final: ComputeOp, outputs: str) -> _FinalAxes | None:
+        """The axes of the result; None where it is not the lowest byte of each word before."""
         last = final.terminator
         cut = last.values[0].owner if isinstance(last, YieldOp) else None
         read = cut.input.owner if isinstance(cut, arith.TruncIOp) else None
-        if not isinstance(read, ReadOp) or element_type(final.result.type) != i8 or len(final.reads) != 1:
+        if not isinstance(read, ReadOp) or len(final.reads) != 1 or element_type(final.result.type) not in _BYTES:
             return None
+        more = len(read.exprs) - len(self.product.spatial)
+        planes = [str(e.as_var) for e in read.exprs[:more] if e.as_var is not None]
         others: dict[str, str] = {}
         own: tuple[str, ...] = ()
         sizes = dict(final.spatial)
-        for (name, extent), e in zip(self.product.spatial, read.exprs, strict=True):
+        for (name, extent), e in zip(self.product.spatial, read.exprs[more:], strict=True):
             if name != outputs:
                 others[name] = str(e.as_var) if e.as_var is not None else ""
                 if not others[name] and extent != 1:
@@ -251,10 +265,22 @@ class _Form:
                 own = (inner,)
             elif len(outer) == 1 and e == self.target.block_out * var(outer[0]) + var(inner):
                 own = (str(outer[0]), inner) if sizes[inner] == self.target.block_out else ()
-        return (own, others) if own else None
+        if not own or len(planes) != more or more > 1:
+            return None
+        return _FinalAxes(own, others, planes[0] if planes else None)
 
 
-_FREE: tuple[type[Operation], ...] = (ReadOp, YieldOp, arith.ConstantOp)
+class _FinalAxes(NamedTuple):
+    """Axes of a result: along the product's outputs, for each of its other axes, and along no axis of it."""
+
+    outputs: tuple[str, ...]
+    others: Mapping[str, str]
+    planes: str | None
+
+
+_BYTES = (i8, UNSIGNED_BYTE)
+
+_FREE: tuple[type[Operation], ...] = (ReadOp, YieldOp, IndexOp, arith.ConstantOp, arith.IndexCastOp)
 
 
 def _names(read: ReadOp) -> set[Any]:
@@ -263,6 +289,16 @@ def _names(read: ReadOp) -> set[Any]:
 
 def _is_word(read: ReadOp) -> bool:
     return isinstance(read.tensor, BlockArgument) and element_type(read.tensor.type) == i32
+
+
+def _is_picked(source: SSAValue) -> bool:
+    """Whether neighbours in the last position of a stage, in tiles already, are none where it reads them."""
+    stage = source.owner
+    if not isinstance(stage, ComputeOp):
+        return False
+    [read] = stage.reads
+    *_, position, _ = read.exprs
+    return any(position.coefficient(key) > 1 for key in position.variables())
 
 
 def _stage_of(tensor: SSAValue) -> str:

@@ -86,10 +86,15 @@ class TileChoice:
         deep = self.target.reachable
         if tile.threads * self.data(tile) > deep("inp"):
             return False
-        shared = 1 if tile.keeps_weights else tile.threads
-        if shared * self.weights(tile) > deep("wgt") or tile.channels * prod(p.steps for p in self.form.positions) < 1:
+        if self.weight_buffers(tile) * self.weights(tile) > deep("wgt"):
             return False
         return self.accumulators(tile) <= deep("acc")
+
+    def weight_buffers(self, tile: Tile) -> int:
+        """How many buffers there are for weights: one for each thread, or each turn."""
+        if not tile.keeps_weights:
+            return tile.threads
+        return tile.threads if tile.outputs < self.form.output_tiles else 1
 
     def accumulators(self, tile: Tile) -> int:
         """How many tiles of words there are at a time."""
@@ -100,7 +105,7 @@ class TileChoice:
             if stage.copies:  # from here on outputs are computed one tile after the other
                 at_a_time = 1
             if stage.copies or not divides:  # a tile that is shorter at the end is no whole buffer to compute in
-                total += places * at_a_time
+                total += places * at_a_time * stage.planes
             for _, moves in stage.words:
                 total += places * at_a_time if moves else self.form.output_tiles
         return total
@@ -112,6 +117,10 @@ class TileChoice:
             for at, (position, count) in enumerate(zip(self.form.positions, tile.counts, strict=True))
         )
         return tile.channels * prod(reach)
+
+    def data_transfers(self, tile: Tile) -> int:
+        """In how many pieces these come from DRAM."""
+        return tile.channels * (prod(tile.counts[:-1]) if self.form.is_picked else 1)
 
     def weights(self, tile: Tile) -> int:
         """How many tiles of weights a step takes."""
@@ -146,7 +155,8 @@ class TileChoice:
         """Cycles of the ALU, and of setting accumulators to zero."""
         cycles = 1
         for stage in self.form.stages:
-            cycles += stage.operations * self.target.alu_cycles + stage.copies * (1 + self.target.alu_cycles)
+            once = stage.operations * self.target.alu_cycles + stage.copies * (1 + self.target.alu_cycles)
+            cycles += once * stage.planes
         return self.sums * cycles
 
     def cycles(self, tile: Tile) -> float:
@@ -154,7 +164,7 @@ class TileChoice:
         target, form = self.target, self.form
         latency, speed = target.dram_latency, target.dram_bytes
         steps, tiles = self.sum_steps(tile), self.pieces(tile) * (form.output_tiles // tile.outputs)
-        data = tile.channels * latency + self.data(tile) * target.memories["inp"].tile_bytes / speed
+        data = self.data_transfers(tile) * latency + self.data(tile) * target.memories["inp"].tile_bytes / speed
         weights = latency + self.weights(tile) * target.memories["wgt"].tile_bytes / speed
         kept = weights * (form.output_tiles // tile.outputs) if tile.keeps_weights else 0.0
         if tile.along is None:
@@ -162,7 +172,8 @@ class TileChoice:
         else:
             weights /= tile.threads
         load = data if tile.keeps_weights else data + weights
-        store = latency * tile.outputs + prod(tile.counts) * tile.outputs * target.memories["out"].tile_bytes / speed
+        plane = latency * tile.outputs + prod(tile.counts) * tile.outputs * target.memories["out"].tile_bytes / speed
+        store = plane * (form.stages[-1].planes if form.stages else 1)
         multiply = self.multiplications() / (tiles * steps)
         if tile.threads == 1:
             return tiles * (steps * (load + multiply) + store) + kept + self.epilogue()

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import KernelOp
+from tilework.dialects.te.intrinsics import library
 from tilework.rules.base import Packing, Plan, ScheduleRule
 from tilework.rules.vdla.product_form import ProductForm, Stage, product_form
 from tilework.rules.vdla.tile import Tile, TileChoice
@@ -20,11 +21,15 @@ Loop = tuple[SSAValue, int]
 """A loop, and how often it runs."""
 
 
+PRODUCT = "vdla.gemm"
+"""The intrinsic that multiplies tiles."""
+
+
 class TiledProduct(ScheduleRule[VdlaTarget]):
     """For one product of bytes, and what is computed with its sums."""
 
     def match(self, kernel: KernelOp, target: VdlaTarget, parameters: Set[int]) -> Plan[VdlaTarget] | None:
-        form = product_form(kernel, target, parameters)
+        form = product_form(kernel, target, parameters) if _has_product(target) else None
         if form is None:
             return None
         tile = TileChoice(form, target).best()
@@ -54,7 +59,8 @@ class _Writing:
     """Writes the schedule of a product. around: the loops around a tile, outermost first, and how often each runs.
 
     thread: the loop over virtual threads right inside of these, if there is one. inside: the loop from tile to tile of
-    the machine. steps: the loops around what is on the chip at a time, and how often they run.
+    the machine, and the one over planes in it. steps: the loops around what is on the chip at a time, and how often
+    they run.
     """
 
     def __init__(self, s: ScheduleBuilder, form: ProductForm, tile: Tile, target: VdlaTarget):
@@ -64,14 +70,15 @@ class _Writing:
         self.target = target
         self.around: list[Loop] = []
         self.thread: SSAValue | None = None
-        self.inside: SSAValue | None = None
+        self.inside: list[SSAValue] = []
         self.steps: list[Loop] = []
 
     def write(self) -> None:
         s, form, tile = self.s, self.form, self.tile
         for name in form.inlined:
             s.compute_inline(s.stage(name))
-        at = s.spatial_axes(form.product).index(form.outputs)
+        axes = s.spatial_axes(form.product)
+        at = axes.index(form.outputs) - len(axes)  # from behind: stages may have planes in front
         sums = self.relaid(form.product, at, self.target.block_out, "vdla.acc")
         stages = [(stage, self.relaid(stage.name, at, self.target.block_out, "vdla.acc")) for stage in form.stages]
         data = self.data(sums)
@@ -132,6 +139,7 @@ class _Writing:
             tiles, lanes = (axes.pop(name) for name in form.final_outputs)
         else:
             tiles, lanes = s.split(axes.pop(form.final_outputs[0]), self.target.block_out)
+        planes = [axes.pop(form.planes)] if form.planes is not None else []
         split = [(tiles, form.output_tiles, tile.outputs, tile.along is None)]
         for at, (position, count) in enumerate(zip(form.positions, tile.counts, strict=True)):
             if position.final:
@@ -146,17 +154,21 @@ class _Writing:
                 trip //= tile.threads
             self.around.append((outer, trip))
         threads = [] if self.thread is None else [self.thread]
-        s.reorder([*axes.values(), *(loop for loop, _ in self.around), *threads, *inside, lanes])
+        self.inside = [inside[0], *planes]
+        around = [loop for loop, _ in self.around]
+        s.reorder([*axes.values(), *around, *threads, *self.inside, *inside[1:], lanes])
         for thread in threads:
             s.bind(thread, "vthread")
-        self.inside = inside[0]
+        for plane in planes:
+            s.unroll(plane)  # each one is shifted by a number of its own
 
     def place_stages(self, stages: Sequence[tuple[Stage, StageHandle]]) -> None:
-        """Compute with sums in the loop around a tile, or tile by tile of the machine once they are copied."""
+        """Compute with sums in the loop around a tile, or tile by tile of the machine once they are copied, plane by
+        plane of them."""
         s, place = self.s, self.of_thread
         for stage, handle in stages:
-            if stage.copies and self.inside is not None:
-                place = self.inside
+            if stage.copies:
+                place = self.inside[0] if stage.planes == 1 else self.inside[-1]
             for number, moves in stage.words:
                 rank = len(dims_of(s.kernel.body.block.args[number].type))
                 words = s.cache_read(s.argument(number), "vdla.acc", [handle], _names(f"b{number}.", rank))
@@ -181,7 +193,13 @@ class _Writing:
             windows.append(axis)
         lanes = axes.pop(f"{form.outputs}.inner")
         s.reorder([*(loop for loop, _ in self.steps), *axes.values(), inner, *windows, lanes, terms])
-        s.tensorize(lanes, "vdla.gemm")
+        s.tensorize(lanes, PRODUCT)
+
+
+def _has_product(target: VdlaTarget) -> bool:
+    """Whether the intrinsic multiplies tiles of the sizes that the target has."""
+    _, weights, _ = library()[PRODUCT].wants
+    return weights.get_shape() == (target.block_out, target.block_in)
 
 
 def _names(letter: str, count: int) -> list[str]:

@@ -38,6 +38,11 @@ LOADED = ("inp", "wgt", "acc", "uop")
 INDEX_BITS = {"acc": 11, "inp": 11, "wgt": 10}
 """How many bits the number of a tile has in a micro-operation, by the memory that the tile is in."""
 
+PAD_BITS = 4
+"""How many bits a load has for the number of rows or columns of zeros on each side of what it reads."""
+
+LARGEST_PAD = (1 << PAD_BITS) - 1
+
 
 def unit_of_load(memory: str) -> Unit:
     """The unit that loads into a memory: accumulators and micro-operations are loaded by the unit that computes."""

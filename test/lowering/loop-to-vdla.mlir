@@ -142,6 +142,37 @@ loop.kernel @computations ins(%x: memref<64xi8>) outs(%y: memref<64xi8>) {
   }
 }
 
+// A number that hangs on a loop around is another one in each iteration: bytes of words are stored plane by plane.
+// CHECK-LABEL: func.func @planes
+// CHECK:         vdla.alu "shr" %b[%{{.*}}] imm 0
+// CHECK:         vdla.store %b[%{{.*}}] to %y[%{{.*}}] size [1, 2]
+// CHECK:         vdla.alu "shr" %b_1[%{{.*}}] imm 8
+// CHECK:         vdla.store %b_1
+// CHECK:         vdla.alu "shr" %b_2[%{{.*}}] imm 16
+// CHECK-NOT:     imm 24
+loop.kernel @planes ins(%x: memref<32xi8>) outs(%y: memref<96xui8>) {
+  %a = memref.alloca() : memref<32xi32, "vdla.acc">
+  loop.for %p = 0 to 3 "p" unrolled {
+    %b = memref.alloca() : memref<32xi32, "vdla.acc">
+    loop.for %i = 0 to 2 "i" {
+      loop.for %j = 0 to 16 "j" {
+        %v = loop.load %a[16 * %i + %j] : memref<32xi32, "vdla.acc">
+        %n = loop.apply 8 * %p
+        %by = arith.index_cast %n : index to i32
+        %s = arith.shrsi %v, %by : i32
+        loop.store %s, %b[16 * %i + %j] : memref<32xi32, "vdla.acc">
+      }
+    }
+    loop.for %i = 0 to 2 "i" {
+      loop.for %j = 0 to 16 "j" {
+        %v = loop.load %b[16 * %i + %j] : memref<32xi32, "vdla.acc">
+        %t = arith.trunci %v : i32 to i8
+        loop.store %t, %y[32 * %p + 16 * %i + %j] : memref<96xui8>
+      }
+    }
+  }
+}
+
 // Intrinsics are what they are called after. An unrolled loop of such a nest is written out around the others.
 // CHECK-LABEL: func.func @product
 // CHECK:         scf.for %m

@@ -16,7 +16,7 @@ BLOCK = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<printed>.*?)```
 def test_blocks():
     names: dict[str, object] = {}
     blocks = list(BLOCK.finditer(PAGE))
-    assert len(blocks) == PAGE.count("```python") == 2
+    assert len(blocks) == PAGE.count("```python") == 3
     for block in blocks:
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             exec(block["code"], names)

@@ -26,7 +26,7 @@ class Layer:
     """A quantized convolution or dense layer, as exporters write one.
 
     shift: the scale of the result is that of the sums times 2**shift; None: it is no such multiple. dtype, zero: of x.
-    ends: what is done before quantizing.
+    ends: what is done before quantizing. scale: of x, where scales are powers of two.
     """
 
     shift: int | None = 9
@@ -39,8 +39,10 @@ class Layer:
     kernel: int = 3
     stride: int = 1
     pad: int = 1
+    groups: int = 1
     image: tuple[int, int] = (5, 7)
     biased: bool = True
+    scale: float = 0.25
     ends: str = ""
     dense: bool = False
     by_filter: bool = False
@@ -52,15 +54,15 @@ class Layer:
         draw = np.random.default_rng(self.seed)
         window = () if self.dense else (self.kernel, self.kernel)
         shape = (1, self.channels) + (() if self.dense else self.image)
-        scale = np.float32(0.25 * (1 if self.shift is not None else 1.3))
+        scale = np.float32(self.scale * (1 if self.shift is not None else 1.3))
         weight_scale = np.full(self.filters, 0.125, np.float32) * (
             draw.uniform(1, 2, self.filters) if self.by_filter else 1
         )
-        result = np.float32(0.25 * 0.125 * 2.0 ** (9 if self.shift is None else self.shift))
+        result = np.float32(self.scale * 0.125 * 2.0 ** (9 if self.shift is None else self.shift))
         self.constants = {
             "s": scale,
             "z": self.dtype(self.zero),
-            "w": draw.integers(-128, 128, (self.filters, self.channels, *window), np.int8),
+            "w": draw.integers(-128, 128, (self.filters, self.channels // self.groups, *window), np.int8),
             "ws": weight_scale.astype(np.float32) if self.by_filter else np.float32(0.125),
             "wz": np.zeros(self.filters, np.int8) if self.by_filter else np.int8(0),
             "b": draw.integers(-30000, 30000, self.filters, np.int32),
@@ -69,7 +71,7 @@ class Layer:
             "rz": self.result_type(self.result_zero),
         }
         product = {"op_type": "Gemm", "transB": 1} if self.dense else {
-            "op_type": "Conv", "pads": [self.pad] * 4, "strides": [self.stride] * 2,
+            "op_type": "Conv", "pads": [self.pad] * 4, "strides": [self.stride] * 2, "group": self.groups,
         }  # fmt: skip
         nodes = [
             helper.make_node("DequantizeLinear", ["x", "s", "z"], ["dx"]),

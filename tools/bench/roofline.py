@@ -59,6 +59,11 @@ class Measured:
         return self.flops / max(self.bytes, 1)
 
     @property
+    def of_roofline(self) -> float:
+        """A share of what the machine's arithmetic and memory allow, each byte being moved once."""
+        return self.rate / self.roofline.attainable(self.intensity)
+
+    @property
     def bound(self) -> str:
         """What the machine would run out of first: "compute" or "memory"."""
         return "compute" if self.intensity >= self.roofline.ridge else "memory"

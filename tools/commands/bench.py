@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from tilework.tools.bench.operators import FAMILIES, GROUP, expand_operators
 from tilework.tools.bench.table import columns, compiling_lines, model_lines
 from tilework.tools.files import check_writable
 from tilework.tools.model_source import check_uncompiled, parse_dims
+from tilework.tools.target_option import add_target_option, targets_by_device
 
 TOLERANCE = 1e-4
 """How far results may be from another engine's, in units of the largest magnitude in a tensor."""
@@ -37,6 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--bit-serial", action="store_true", help="measure convolutions of 2 bits by 1 beside those of floats, no model"
     )
     parser.add_argument(
+        "--vdla", action="store_true", help="simulate layers of ResNet-18 on VDLA with and without threads, no model"
+    )
+    parser.add_argument("--svg", metavar="FILE", help="draw the roofline of --vdla there")
+    parser.add_argument(
         "--against", metavar="NAMES", help=f"none, or engines of {', '.join(YARDSTICKS)}; else all that are installed"
     )
     parser.add_argument(
@@ -46,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=SIZE", help="a symbolic size; else 1")
     parser.add_argument("--precision", default="default", choices=PRECISIONS, help="as of `tilework compile`")
     parser.add_argument("--kernels", action="store_true", help="time every kernel call, and print a table of kernels")
+    add_target_option(
+        parser, "an accelerator beside this machine, as vdla0=vdla: print what its simulator says of each layer"
+    )
     parser.add_argument("--json", metavar="FILE", help="write all measurements there")
     parser.add_argument(
         "--check", action="store_true", help=f"fail unless all outputs are within {TOLERANCE:g} of the other engines'"
@@ -53,32 +61,60 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure each model, or the compiler, or products of bits; print a table, write the JSON file."""
-    if options.compile + options.bit_serial + bool(options.models) != 1:
-        raise UsageError("bench takes models, or --compile and no model, or --bit-serial and no model")
+    """Measure each model, or the compiler, or products of bits, or layers on VDLA; print a table, write the files."""
+    if options.compile + options.bit_serial + options.vdla + bool(options.models) != 1:
+        raise UsageError("bench takes models, or no model and one of --compile, --bit-serial and --vdla")
+    if options.targets and not options.models:
+        raise UsageError("--target: it is for models")
+    if options.svg is not None and not options.vdla:
+        raise UsageError("--svg: it draws what --vdla measures")
     if options.repeat < 1:
         raise UsageError(f"--repeat {options.repeat}: give a positive number")
-    if options.json is not None:
-        check_writable(Path(options.json))
+    for path in (options.json, options.svg):
+        if path is not None:
+            check_writable(Path(path))
+    if options.vdla:
+        return _vdla(options)
     if options.bit_serial:
         return _bit_serial(options)
-    return _compiling(options) if options.compile else _models(options)
+    if options.compile:
+        return _compiling(options)
+    return _simulated(options) if options.targets else _models(options)
+
+
+def _simulated(options: argparse.Namespace) -> int:
+    from tilework.tools.bench.simulated import check_simulated, simulate_model, simulated_lines  # in this process
+
+    targets, dims = targets_by_device(options.targets), parse_dims(options.dim)
+    check_simulated(targets)
+    results: list[dict[str, Any]] = []
+    for model in _checked_models(options.models):
+        results.append(simulate_model(model, targets, dims, options.precision))
+        print("\n".join(simulated_lines(results[-1])), flush=True)
+    _write(options, {"simulated": results})
+    return 0
 
 
 def _models(options: argparse.Namespace) -> int:
     threads, yardsticks = parse_threads(options.threads), _yardsticks(options)
     plan = Plan(parse_dims(options.dim), threads, options.repeat, yardsticks, options.kernels, options.precision)
-    models = expand_operators(options.models)
-    for model in models:
-        if model.startswith(NETWORK):
-            check_network(model)
-        check_uncompiled(model)
+    models = _checked_models(options.models)
     results: list[dict[str, Any]] = []
     for model in models:
         results.append(measure_model(model, plan))
         print("\n".join(model_lines(results[-1])), flush=True)
     _write(options, {"models": results})
     return _check(results) if options.check else 0
+
+
+def _checked_models(words: Sequence[str]) -> list[str]:
+    """The models that the words stand for. Raises UsageError for what is none, before anything is measured."""
+    models = expand_operators(words)
+    for model in models:
+        if model.startswith(NETWORK):
+            check_network(model)
+        check_uncompiled(model)
+    return models
 
 
 def parse_threads(words: str) -> list[int]:
@@ -128,11 +164,28 @@ def _bit_serial(options: argparse.Namespace) -> int:
     return 0
 
 
+def _vdla(options: argparse.Namespace) -> int:
+    from tilework.tools.bench import vdla_layers  # the compiler, in this process
+    from tilework.tools.report.threads_plot import svg_text, threads_plot
+
+    measured = vdla_layers.measure_vdla(vdla_layers.LAYERS)
+    print(*columns(vdla_layers.vdla_rows(measured)), sep="\n")
+    _write(options, {"vdla": measured})
+    if options.svg is not None:
+        runs = [vdla_layers.runs_of(measured, kind) for kind in vdla_layers.KINDS]
+        _write_text(options.svg, svg_text(threads_plot(*runs)))
+    return 0
+
+
 def _write(options: argparse.Namespace, measured: Mapping[str, Any]) -> None:
-    if options.json is None:
-        return
-    path, data = Path(options.json), {"schema": SCHEMA, "machine": machine(), **measured}
+    if options.json is not None:
+        data = {"schema": SCHEMA, "machine": machine(), **measured}
+        _write_text(options.json, json.dumps(data, indent=1) + "\n")
+
+
+def _write_text(file: str, text: str) -> None:
+    path = Path(file)
     try:
-        path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise TileworkError(f"cannot write {path}: {error.strerror}") from None

@@ -49,7 +49,7 @@ def roofline_plot(kernels: Sequence[Measured], roofline: Roofline) -> Element:
     x = LogAxis([roofline.ridge, *(k.intensity for k in points)], LEFT, RIGHT)
     y = LogAxis([roofline.flops_per_second / 1e9, *(k.rate / 1e9 for k in points)], BOTTOM, TOP)
     total = sum(kernel.seconds for kernel in kernels)
-    parts = [*_grid(x, y), *_roof(roofline, x, y)]
+    parts = [*grid(x, y, "FLOP"), *roof(roofline, x, y, "FLOP")]
     for number, kernel in enumerate(kernels, start=1):
         if kernel in points:
             parts += _dot(kernel, number, kernel.seconds / total, x, y)
@@ -59,7 +59,8 @@ def roofline_plot(kernels: Sequence[Measured], roofline: Roofline) -> Element:
     return svg(WIDTH, HEIGHT, parts)
 
 
-def _grid(x: LogAxis, y: LogAxis) -> list[Element]:
+def grid(x: LogAxis, y: LogAxis, operation: str) -> list[Element]:
+    """The lines of round numbers, and what is counted: operations per byte, and their thousand millions a second."""
     parts: list[Element] = []
     for tick in x.ticks:
         parts.append(line(x.at(tick), TOP, x.at(tick), BOTTOM, "grid"))
@@ -67,12 +68,12 @@ def _grid(x: LogAxis, y: LogAxis) -> list[Element]:
     for tick in y.ticks:
         parts.append(line(LEFT, y.at(tick), RIGHT, y.at(tick), "grid"))
         parts.append(label(f"{tick:g}", LEFT - 6, y.at(tick) + 4, "end"))
-    parts.append(label("FLOP per byte", (LEFT + RIGHT) / 2, BOTTOM + 35, "middle"))
-    parts.append(label("GFLOP/s", LEFT, TOP - 10, "middle"))
+    parts.append(label(f"{operation} per byte", (LEFT + RIGHT) / 2, BOTTOM + 35, "middle"))
+    parts.append(label(f"G{operation}/s", LEFT, TOP - 10, "middle"))
     return parts
 
 
-def _roof(roofline: Roofline, x: LogAxis, y: LogAxis) -> list[Element]:
+def roof(roofline: Roofline, x: LogAxis, y: LogAxis, operation: str) -> list[Element]:
     """The line of the bandwidth, from where it enters the plot, and that of the peak."""
     peak = roofline.flops_per_second / 1e9
     enters = max(x.ticks[0], y.ticks[0] * 1e9 / roofline.bytes_per_second)
@@ -81,7 +82,7 @@ def _roof(roofline: Roofline, x: LogAxis, y: LogAxis) -> list[Element]:
     bandwidth = f"{roofline.bytes_per_second / 1e9:.1f} GB/s"
     return [
         element("polyline", points=points, class_="roof"),
-        label(f"{peak:.1f} GFLOP/s", RIGHT, y.at(peak) - 5, "end"),
+        label(f"{peak:.1f} G{operation}/s", RIGHT, y.at(peak) - 5, "end"),
         label(bandwidth, x.at(roofline.ridge) - 8, y.at(peak) - 5, "end"),
     ]
 

@@ -6,7 +6,7 @@ A family's file `transforms/<family>/placement.py`, in the tree or in a plugin, 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from inspect import isclass
 from types import ModuleType
@@ -19,7 +19,9 @@ from xdsl.pattern_rewriter import RewritePattern
 from tilework.analysis.program_targets import DEVICE
 from tilework.dialects.graph.structure import FusedOp
 from tilework.plugins.packages import Folder, folders_of
+from tilework.rules.registry import find_rule
 from tilework.targets import Target
+from tilework.transforms.graph.te_kernels import build_kernel
 
 PLACEMENT = "placement"
 """The name of a family's file."""
@@ -36,6 +38,11 @@ class Placement(RewritePattern, ABC):
     device: str
     target: Target
     known: set[SSAValue]
+
+    def runs(self, group: FusedOp, parameters: Set[int]) -> bool:
+        """Whether a rule of the device's family schedules the kernel of a group, whose inputs of these numbers are
+        parameters."""
+        return find_rule(build_kernel(group.label.data, group), self.target, parameters, given_away=True) is not None
 
     def group(self, label: str, inputs: Sequence[SSAValue], body: Region) -> FusedOp:
         """A group of the device, in no graph yet."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, f32, i8, i32, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, IntegerType, TensorType, f32, i8, i32, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, op_type_rewrite_pattern
 
 from tilework.algebra.index_expr import const
@@ -19,7 +19,8 @@ from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.layout import UnpackOp, WordsOp
 from tilework.dialects.graph.movement import PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.reduction import ReduceSumOp
-from tilework.dialects.support.shapes import dims_of, element_type
+from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.targets.vdla.target import VdlaTarget
 from tilework.transforms.graph.erasing import erase_unused
 from tilework.transforms.graph.numbers import as_scalar, by_output, constant
@@ -52,9 +53,15 @@ class PlaceProduct(Placement):
         ending = Requantization.of(product, self.known)
         last = op if ending is None else ending.last
         placed = _Placed(product, ending, target, Writer(rewriter, last))
-        operands = placed.operands()
-        body = group_body(operands, placed.windows(), ending, target.block_out)
-        made = self.group("conv" if product.is_image else "dense", operands, body)
+        if not placed.has_zeros_of_loads:
+            return
+        types = placed.types
+        body = group_body(types, placed.windows(), ending, target.block_out)
+        made = self.group("conv" if product.is_image else "dense", Block(arg_types=types).args, body)
+        if not self.runs(made, parameters={*range(1, len(types))}):
+            return
+        made.operands = placed.operands()
+        copy_location(made, op)
         placed.insert(made)
         read, [result] = list(last.operands), made.outputs
         rewriter.replace(last, [], [placed.floats(result) if ending is None else placed.bytes(result)])
@@ -70,6 +77,34 @@ class _Placed:
         self._more_channels = -product.channels % target.block_in
         self._more_outputs = -product.outputs % target.block_out
 
+    @property
+    def has_zeros_of_loads(self) -> bool:
+        """Whether loads make the zeros around an image: some place in each row of it is read."""
+        op = self._product.op
+        if not isinstance(op, ConvOp) or self._pads_itself:
+            return True
+        windows, sizes = op.windows, (d.offset for d in op.dims(0)[2:])
+        axes = zip(windows.before, windows.after, windows.strides, sizes, strict=True)
+        return all(size >= stride for before, after, stride, size in axes if before or after)
+
+    @property
+    def types(self) -> Sequence[TensorType[Attribute]]:
+        """Those of the operands."""
+        op = self._product.op
+        rows, _, *size = op.dims(0)
+        channels, outputs = self._product.channels + self._more_channels, self._product.outputs + self._more_outputs
+        data, window = [rows, const(channels)], [*op.dims(1)[2:]]
+        if isinstance(op, ConvOp):
+            if self._pads_itself:
+                size = op.windows.padded(size)
+            block = self._target.block_in
+            data = [rows, const(channels // block), *size, const(block)]
+        weight = [const(outputs), const(channels), *window]
+        types = [tensor_type(data, i8), tensor_type(weight, i8)]
+        if self._has_bias:
+            types.append(tensor_type([const(outputs), *[const(1)] * len(window)], i32))
+        return types
+
     def insert(self, op: Operation) -> SSAValue:
         """Insert an operation in front of what is replaced; its first result."""
         return self._write.insert(op)
@@ -77,8 +112,7 @@ class _Placed:
     def operands(self) -> Sequence[SSAValue]:
         """The data, the weight, and the bias if there is one; sizes are multiples of a tile's."""
         weight = self._weight()
-        bias = self._bias(weight)
-        return [self._data(), weight, *([] if bias is None else [bias])]
+        return [self._data(), weight, *([self._bias(weight)] if self._has_bias else [])]
 
     def windows(self) -> Mapping[str, Attribute] | None:
         """How windows slide over the data; None for a dense layer."""
@@ -144,9 +178,14 @@ class _Placed:
         """With so many zeros behind each axis."""
         return self.insert(_padded(value, [0] * len(more), more, 0)) if any(more) else value
 
-    def _bias(self, weight: SSAValue) -> SSAValue | None:
+    @property
+    def _has_bias(self) -> bool:
+        """Whether more than what rounds is added to sums."""
+        return bool(self._product.signed_zero) or (self._ending is not None and self._ending.bias is not None)
+
+    def _bias(self, weight: SSAValue) -> SSAValue:
         """What is added to the sums of each output: the bias, the zero point of the data times the weights, and half of
-        what the sum is divided by; None where there is neither of the first two."""
+        what the sum is divided by."""
         bias, zero = None if self._ending is None else self._ending.bias, self._product.signed_zero
         if bias is not None:
             bias = self._filled(bias, [self._more_outputs])
@@ -156,8 +195,7 @@ class _Placed:
             sums = self.insert(ReduceSumOp.of(wide, axes=axes, keep_dims=BoolAttr.from_bool(False)))
             of_zero = self.insert(MulOp.of(sums, self.insert(constant(-zero, i32))))
             bias = of_zero if bias is None else self.insert(AddOp.of(bias, of_zero))
-        if bias is None:
-            return None
+        assert bias is not None
         for bound, kind in ((-LARGEST_BIAS, MaxOp), (LARGEST_BIAS, MinOp)):
             bias = self.insert(kind.of(bias, self.insert(constant(bound, i32))))
         if self._ending is not None and self._ending.half:

@@ -33,21 +33,21 @@ Windows: TypeAlias = Mapping[str, Attribute]
 
 
 def group_body(
-    operands: Sequence[SSAValue], windows: Windows | None, ending: Requantization | None, block_out: int
+    types: Sequence[Attribute], windows: Windows | None, ending: Requantization | None, block_out: int
 ) -> Region:
-    """The body of a group for bytes, a weight and perhaps a bias; the operands are none of its own.
+    """The body of a group for bytes, a weight and perhaps a bias of these types.
 
     windows: of a convolution, whose data and results are in blocks of channels; None for a dense layer. ending: what
     makes bytes of the sums; without it all four bytes of each are the result, as `graph.bytes` makes them.
     """
-    return _Body(operands, block_out).written(windows, ending)
+    return _Body(types, block_out).written(windows, ending)
 
 
 class _Body:
     """Writes operators, one after the other."""
 
-    def __init__(self, operands: Sequence[SSAValue], block_out: int):
-        self._block = Block(arg_types=[operand.type for operand in operands])
+    def __init__(self, types: Sequence[Attribute], block_out: int):
+        self._block = Block(arg_types=types)
         self._block_out = block_out
 
     def written(self, windows: Windows | None, ending: Requantization | None) -> Region:
@@ -87,11 +87,11 @@ class _Body:
     def _divided(self, total: SSAValue, ending: Requantization) -> SSAValue:
         """(x - half) / 2**shift, rounded to the nearest integer, of two to the even one.
 
-        x >> shift is that but for halves above even numbers, where x has to be less. So 1 is taken off where
-        (x - half) >> shift is even: -1 there, and else 0, is the bit number `shift` of (x - half) + 2**shift, which is
-        x + half, moved to the front and then to all other places.
+        x >> shift is that but for halves above even numbers, where it is odd and x has to be less. So 1 is taken off
+        wherever it is odd, which changes nothing else: -1 there, and else 0, is the bit number `shift` of x, moved to
+        the front and then to all other places.
         """
-        first = self._shifted(ShiftLeftOp, self._more(total, ending.half), LAST_BIT - ending.shift)
+        first = self._shifted(ShiftLeftOp, total, LAST_BIT - ending.shift)
         less = self._shifted(ShiftRightOp, first, LAST_BIT)
         return self._shifted(ShiftRightOp, self._add(AddOp.of(total, less)), ending.shift)
 

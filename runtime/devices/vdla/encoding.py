@@ -26,7 +26,7 @@ from tilework.runtime.devices.vdla.stream import (
     Store,
     Stream,
 )
-from tilework.targets.vdla.units import INDEX_BITS, LOADED, AluOperation, Queue, Unit
+from tilework.targets.vdla.units import INDEX_BITS, LOADED, PAD_BITS, AluOperation, Queue, Unit
 
 MAGIC = b"VDLA"
 VERSION = 1
@@ -41,7 +41,7 @@ _FLAGS: Fields = (("opcode", 3), ("pop_prev", 1), ("pop_next", 1), ("push_prev",
 _TRANSFER: Fields = (
     *(*_FLAGS, ("memory", 3), ("sram", 16), ("dram", 32), ("", 6)),
     *(("rows", 16), ("columns", 16), ("stride", 16)),
-    *(("pad.above", 4), ("pad.below", 4), ("pad.left", 4), ("pad.right", 4)),
+    *((f"pad.{side}", PAD_BITS) for side in ("above", "below", "left", "right")),
 )
 _LOOPED: Fields = (
     *(*_FLAGS, ("reset", 1), ("first", 13), ("end", 14), ("outer.count", 14), ("inner.count", 14), ("", 1)),

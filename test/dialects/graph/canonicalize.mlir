@@ -101,6 +101,20 @@ func.func @not_neutral(%x: tensor<4xf32>) -> tensor<2x4xf32> {
   func.return %2 : tensor<2x4xf32>
 }
 
+// Scales of quantized tensors tell what these are.
+// CHECK-LABEL: func.func @scales_of_one
+// CHECK:         graph.mul
+// CHECK:         graph.div
+func.func @scales_of_one(%x: tensor<4xi32>) -> tensor<4xf32> {
+  %one = arith.constant dense<1.0> : tensor<f32>
+  %0 = graph.cast %x {to = f32} : (tensor<4xi32>) -> tensor<4xf32>
+  %1 = graph.mul %0, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = graph.relu %1 : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = graph.div %2, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %4 = graph.round %3 : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %4 : tensor<4xf32>
+}
+
 // A constant without elements is no number.
 // CHECK-LABEL: func.func @constant_of_nothing
 // CHECK:         graph.add

@@ -3,7 +3,9 @@
 // RUN: opt-tool %s --target='llvm -mcpu=haswell' -p graph-place-on-devices | filecheck %s --check-prefix=NONE
 // RUN: opt-tool %s --target='llvm -mcpu=haswell' --target=npu=vdla --apply-pattern graph-place-on-devices.place-product | filecheck %s --check-prefix=ALONE
 
-// Without devices, nothing moves.
+// RUN: opt-tool %s --target='llvm -mcpu=haswell' --target='npu=vdla -block-in=8' -p graph-place-on-devices | filecheck %s --check-prefix=NONE
+
+// Without devices, nothing moves; nor where no rule schedules what would, such as products in tiles of 8 channels.
 // NONE-NOT: graph.fused
 // ALONE: graph.fused "conv" {{.*}} attributes {device = "npu"}
 

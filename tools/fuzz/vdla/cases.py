@@ -54,6 +54,7 @@ class Case:
             for name, holds in (
                 ("have virtual threads", "vthread" in self.schedule),
                 ("have a tile of the rule's", isinstance(self.kernel, Layer)),
+                ("store several bytes", isinstance(self.kernel, Layer) and self.kernel.planes is not None),
                 ("pad", self.kernel.is_padded),
                 ("double buffers", "double_buffer" in self.schedule),
                 ("unroll", "schedule.unroll" in self.schedule),
@@ -83,7 +84,7 @@ def random_case(draw: Draw, seed: int) -> Case:
     target = random_machine(draw)
     kernel = random_kernel(draw, target)
     if draw.chance(40):
-        layer = layer_of(kernel)
+        layer = layer_of(kernel, draw.choice((None, None, 4, 2)))
         schedule = ruled_schedule(layer, target, draw)
         if schedule is not None:
             return Case(layer, schedule, target, seed)

@@ -236,6 +236,10 @@ class Kernel:
 
     def expected(self, x: Array, w: Array, *words: Array) -> Array:
         """The result."""
+        return self.words_before(x, w, *words).astype(np.int8)
+
+    def words_before(self, x: Array, w: Array, *words: Array) -> Array:
+        """What the result is the lowest bytes of."""
         x = np.pad(x, [(0, 0), *((p.before, p.after) for p in self.positions), (0, 0)]).astype(np.int32)
         sums = np.zeros((*(n for _, n in self.axes), self.block_out), np.int32)
         spatial = "xyz"[: len(self.positions)]
@@ -253,7 +257,7 @@ class Kernel:
                 if step.words == "outputs":
                     other = other.reshape(self.outputs, *[1] * len(self.positions), self.block_out)
             sums = _STEPS[step.operation](sums, other)
-        return sums.transpose(*self.order, len(self.order)).astype(np.int8)
+        return sums.transpose(*self.order, len(self.order))
 
 
 _STEPS = {

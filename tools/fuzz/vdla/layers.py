@@ -5,8 +5,10 @@ The rule for products writes their schedules, with any of the tiles that it take
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain
 
+import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.dialects.support.registration import make_context
@@ -17,11 +19,28 @@ from tilework.rules.vdla.tile import TileChoice
 from tilework.rules.vdla.tiled_product import TiledProductPlan
 from tilework.targets.vdla.target import VdlaTarget
 from tilework.tools.fuzz.draw import Draw
-from tilework.tools.fuzz.vdla.kernels import ALU, Kernel, tensor_text
+from tilework.tools.fuzz.vdla.kernels import ALU, Array, Kernel, tensor_text
 
 
+@dataclass(frozen=True)
 class Layer(Kernel):
-    """A kernel with other stages: blocks are taken apart first, and put together last."""
+    """A kernel with other stages: blocks are taken apart first, and put together last.
+
+    planes: how many bytes of each word are the result, one behind the other along an axis in front of the others; None
+    for the lowest bytes, without such an axis.
+    """
+
+    planes: int | None = None
+
+    def arguments(self, seed: int) -> list[Array]:
+        *operands, result = super().arguments(seed)
+        return [*operands, result if self.planes is None else np.full((self.planes, *result.shape), 77, np.uint8)]
+
+    def expected(self, x: Array, w: Array, *words: Array) -> Array:
+        if self.planes is None:
+            return super().expected(x, w, *words)
+        before = self.words_before(x, w, *words)
+        return np.stack([before >> 8 * plane for plane in range(self.planes)]).astype(np.uint8)
 
     @property
     def text(self) -> str:
@@ -32,7 +51,8 @@ class Layer(Kernel):
         w = tensor_text([self.outputs, self.channels, *windows, bo, bi], "i8")
         image_sizes = [p.size for p in self.positions]
         words = {name: tensor_text([*(sizes[a] for a in axes), bo], "i32") for name, axes in self.words}
-        y = tensor_text([*(n for _, n in self.axes), bo], "i8")
+        front, element = ([], "i8") if self.planes is None else ([self.planes], "ui8")
+        y = tensor_text([*front, *(n for _, n in self.axes), bo], element)
         image = tensor_text([1, inputs, *(p.size for p in self.positions)], "i8")
         padded = tensor_text([1, inputs, *(p.padded for p in self.positions)], "i8")
         weight = tensor_text([outputs, inputs, *windows], "i8")
@@ -84,16 +104,26 @@ class Layer(Kernel):
                 last, number = f"%w{number}", number + 1
             lines += [f"te.yield {last} : i32", "}"]
             previous = f"e{i}"
-        narrow = tensor_text([1, outputs, *(p.extent for p in self.positions)], "i8")
-        result = ", ".join(f"{name}: {size}" for name, size in (*self.axes, ("j", bo)))
+        narrow = tensor_text([*front, 1, outputs, *(p.extent for p in self.positions)], element)
+        axis, number = ("", "") if self.planes is None else (f"plane: {self.planes}, ", "plane, ")
+        if self.planes is not None:
+            shifted = tensor_text([*front, 1, outputs, *(p.extent for p in self.positions)], "i32")
+            lines += [
+                f'%shifted = te.compute "shifted" [{axis}{spatial}] : {shifted} {{',
+                f"%v = te.read %{previous}[{at}] : {sums}",
+                *("%n = te.index 8 * plane", "%b = arith.index_cast %n : index to i32"),
+                *("%s = arith.shrsi %v, %b : i32", "te.yield %s : i32", "}"),
+            ]
+            previous, sums = "shifted", shifted
+        result = axis + ", ".join(f"{name}: {size}" for name, size in (*self.axes, ("j", bo)))
         return "\n".join(
             [
                 *lines,
-                f'%cast = te.compute "cast" [{spatial}] : {narrow} {{',
-                f"%v = te.read %{previous}[{at}] : {sums}",
+                f'%cast = te.compute "cast" [{axis}{spatial}] : {narrow} {{',
+                f"%v = te.read %{previous}[{number}{at}] : {sums}",
                 *("%t = arith.trunci %v : i32 to i8", "te.yield %t : i8", "}"),
                 f'%y = te.compute "y" [{result}] : {y} {{',
-                f"%v = te.read %cast[0, {bo} * o + j{_listed([n for n, _ in self.axes[1:]])}] : {narrow}",
+                f"%v = te.read %cast[{number}0, {bo} * o + j{_listed([n for n, _ in self.axes[1:]])}] : {narrow}",
                 *("te.yield %v : i8", "}", f"te.return %y : {y}", "}"),
             ]
         )
@@ -107,11 +137,11 @@ def _axes(names: list[str], sizes: list[int]) -> str:
     return "".join(f", {name}: {size}" for name, size in zip(names, sizes, strict=True))
 
 
-def layer_of(kernel: Kernel) -> Layer:
+def layer_of(kernel: Kernel, planes: int | None = None) -> Layer:
     """The same numbers as a layer; its result has its axes in order."""
     order = tuple(range(len(kernel.axes)))
     shape = kernel.outputs, kernel.channels, kernel.positions
-    return Layer(*shape, kernel.stages, order, kernel.block_in, kernel.block_out)
+    return Layer(*shape, kernel.stages, order, kernel.block_in, kernel.block_out, planes)
 
 
 def ruled_schedule(layer: Layer, target: VdlaTarget, draw: Draw) -> str | None:
