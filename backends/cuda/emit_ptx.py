@@ -1,7 +1,7 @@
 """Kernels as LLVM IR for NVIDIA's devices, from which LLVM writes PTX.
 
-Pointers are generic ones made of those to global and to shared memory; LLVM finds out again which is which. Arithmetic
-is what it is on processors, in vectors of one lane.
+A pointer says into which memory it points, so that LLVM knows from the start that buffers are aligned, and apart.
+Arithmetic is what it is on processors, in vectors of one lane.
 """
 
 from __future__ import annotations
@@ -35,6 +35,9 @@ _NUMBERS = {
 }
 """A thread, or its block, has its number in this register, by the kind of the loop over them."""
 
+_SPACES = {None: 1, SHARED: 3}
+"""The numbers of memories: arguments are in global memory, and what a thread has to itself is in none of these."""
+
 RESIDENT_THREADS = 512
 """So many threads run on a multiprocessor at once, so that each may have 128 of its 65536 registers: left to itself,
 the driver's assembler takes 32 for some kernels, and spills."""
@@ -63,7 +66,7 @@ def emit_launched(module: ModuleOp, target: GpuTarget) -> str:
 def _emit(module: ModuleText, kernel: KernelOp) -> None:
     refuse_arithmetic(kernel)
     name = c_name(kernel.sym_name.data)
-    e = Emitter(module, device_handlers(), name)
+    e = Emitter(module, device_handlers(), name, spaces=_SPACES)
     parameters: list[str] = []
     for argument in (*kernel.inputs, *kernel.outputs):
         parameters.append(_buffer(e, argument, "readonly " if argument in kernel.inputs else ""))
@@ -81,10 +84,9 @@ def _emit(module: ModuleText, kernel: KernelOp) -> None:
 
 def _buffer(e: Emitter, argument: SSAValue, access: str) -> str:
     """The parameter for a buffer in global memory. Those of one launch are apart."""
-    hint = argument.name_hint or "buffer"
-    parameter = e.text.fresh(f"{hint}.global")
-    e.set(argument, e.text.entry(f"addrspacecast ptr addrspace(1) {parameter} to ptr", hint))
-    return f"ptr addrspace(1) noalias {access}{parameter}"
+    parameter = e.text.fresh(argument.name_hint or "buffer")
+    e.set(argument, parameter)
+    return f"{e.address(argument)} noalias {access}{parameter}"
 
 
 def _for(e: Emitter, op: ForOp) -> None:
@@ -112,6 +114,6 @@ def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
         e.set(op.memref, e.text.entry(f"alloca {array}, align 16", hint))
         return
     name = f"{e.name}.{e.text.fresh(hint)[1:]}"
-    e.module.define(name, f"{global_name(name)} = internal addrspace(3) global {array} poison, align 16\n")
-    cast = f"addrspacecast ptr addrspace(3) {global_name(name)} to ptr"
-    e.set(op.memref, e.text.entry(cast, hint))
+    shared = f"internal addrspace({_SPACES[SHARED]}) global"
+    e.module.define(name, f"{global_name(name)} = {shared} {array} poison, align 16\n")
+    e.set(op.memref, global_name(name))
