@@ -13,8 +13,9 @@ from tilework.targets.base import Target
 class GpuTarget(Target):
     """A device to compile for.
 
-    threads: how many a block may have. shared_kib: memory that the threads of a block share. warp: how many threads run
-    in step. arch: the generation of NVIDIA's devices, such as "sm_90"; empty for others.
+    cores: the multiprocessors, of which each runs a block at least. threads: how many a block may have. shared_kib:
+    memory that the threads of a block share. warp: how many threads run in step. arch: the generation of NVIDIA's
+    devices, such as "sm_90"; empty for others.
     """
 
     threads: int
@@ -82,4 +83,5 @@ class GpuTarget(Target):
 
     def __str__(self) -> str:
         arch = f" -arch={self.arch}" if self.arch else ""
-        return f"{self.kind}{arch} -threads={self.threads} -shared-kib={self.shared_kib} -warp={self.warp}"
+        numbers = f"-threads={self.threads} -shared-kib={self.shared_kib} -warp={self.warp} -cores={self.cores}"
+        return f"{self.kind}{arch} {numbers}"
