@@ -38,10 +38,6 @@ _NUMBERS = {
 _SPACES = {None: 1, SHARED: 3}
 """The numbers of memories: arguments are in global memory, and what a thread has to itself is in none of these."""
 
-RESIDENT_THREADS = 512
-"""So many threads run on a multiprocessor at once, so that each may have 128 of its 65536 registers: left to itself,
-the driver's assembler takes 32 for some kernels, and spills."""
-
 _BARRIER = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)"
 
 
@@ -59,11 +55,16 @@ def emit_launched(module: ModuleOp, target: GpuTarget) -> str:
     """The LLVM IR of all kernels that are launched."""
     text = ModuleText(as_processor(target))
     for kernel in launched_kernels(module):
-        _emit(text, kernel)
+        _emit(text, kernel, target)
     return str(text)
 
 
-def _emit(module: ModuleText, kernel: KernelOp) -> None:
+def _emit(module: ModuleText, kernel: KernelOp, target: GpuTarget) -> None:
+    """Add one kernel.
+
+    It says how many blocks of it a multiprocessor runs at once: left to itself, the driver's assembler takes 32 registers
+    for some kernels, and spills.
+    """
     refuse_arithmetic(kernel)
     name = c_name(kernel.sym_name.data)
     e = Emitter(module, device_handlers(), name, spaces=_SPACES)
@@ -77,7 +78,7 @@ def _emit(module: ModuleText, kernel: KernelOp) -> None:
     e.text.finish()
     define_conversions(module, kernel)
     sizes = block_sizes(kernel)
-    threads, blocks = ",".join(map(str, sizes)), max(1, RESIDENT_THREADS // prod(sizes))
+    threads, blocks = ",".join(map(str, sizes)), max(1, target.resident_threads // prod(sizes))
     attributes = f'nounwind "nvvm.reqntid"="{threads}" "nvvm.minctasm"="{blocks}"'
     module.define(name, e.text.definition(f"ptx_kernel void {global_name(name)}", parameters, attributes))
 

@@ -14,6 +14,7 @@ from tilework.scheduling.dataflow.bodies import gather_of
 from tilework.scheduling.dataflow.earlier_uses import state_before
 from tilework.scheduling.dataflow.handles import erase, new_handle, replace_values
 from tilework.scheduling.dataflow.kernel_stages import KernelStages
+from tilework.scheduling.dataflow.simplify_reads import simplify_reads
 from tilework.scheduling.dataflow.sources import copied_tensors, reader_of_copy, reads_of
 from tilework.scheduling.state import refuse
 
@@ -22,6 +23,7 @@ def apply_reindex(stages: KernelStages, op: ReindexOp) -> None:
     """Make the copy. Raises CompileError where the reads do not say one element for each point of the named axes."""
     name, tensors = copied_tensors(stages, op)
     reader = reader_of_copy(stages, op, op.reader, name, tensors)
+    simplify_reads(reader)  # a layout may have left axes in the indices that decide nothing
     reads = reads_of(reader, tensors)
     names = [axis.data for axis in op.axis_names]
     obstacle = _obstacle(reader, reads, names)

@@ -43,6 +43,29 @@ class GpuTarget(Target):
         return 16 << 10
 
     @property
+    def core_registers(self) -> int:
+        """How many registers the threads of a multiprocessor have together."""
+        return 65536
+
+    @property
+    def thread_registers(self) -> int:
+        """How many registers a thread may have: with fewer, large tiles do not fit; with more, few threads run at once."""
+        return 128
+
+    @property
+    def resident_threads(self) -> int:
+        """How many threads a multiprocessor runs at once that all have as many registers as they may have."""
+        return self.core_registers // self.thread_registers
+
+    def resident_blocks(self, threads: int, registers: int, shared: int) -> int:
+        """How many blocks a multiprocessor runs at once of which each takes so much: one at least.
+
+        A thread takes that many `registers`, the block as many bytes of `shared` memory.
+        """
+        together = self.core_registers // (threads * registers), 2 * self.resident_threads // threads
+        return max(1, min(*together, 2 * self.shared_bytes // max(shared, 1)))
+
+    @property
     def most_threads_z(self) -> int:
         """How many threads a block may have along z."""
         return 64
