@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from tilework.algebra.c_names import c_name
 from tilework.analysis.accesses import memory_space
 from tilework.backends.element_types import stored_as
-from tilework.backends.launches import block_sizes, launched_kernels
+from tilework.backends.launches import block_sizes, index_bits, launched_kernels
 from tilework.backends.llvm.bfloat16 import refuse_arithmetic
 from tilework.backends.llvm.conversions import define_conversions
 from tilework.backends.llvm.emit_kernel import kernel_handlers
@@ -62,12 +62,12 @@ def emit_launched(module: ModuleOp, target: GpuTarget) -> str:
 def _emit(module: ModuleText, kernel: KernelOp, target: GpuTarget) -> None:
     """Add one kernel.
 
-    It says how many blocks of it a multiprocessor runs at once: left to itself, the driver's assembler takes 32 registers
-    for some kernels, and spills.
+    It says how many blocks of it a multiprocessor runs at once: left to itself, the driver's assembler takes 32
+    registers for some kernels, and spills.
     """
     refuse_arithmetic(kernel)
     name = c_name(kernel.sym_name.data)
-    e = Emitter(module, device_handlers(), name, spaces=_SPACES)
+    e = Emitter(module, device_handlers(), name, spaces=_SPACES, index=f"i{index_bits(kernel)}")
     parameters: list[str] = []
     for argument in (*kernel.inputs, *kernel.outputs):
         parameters.append(_buffer(e, argument, "readonly " if argument in kernel.inputs else ""))
@@ -98,7 +98,10 @@ def _for(e: Emitter, op: ForOp) -> None:
         return
     assert op.lower == 0, "loops over threads are as loop-map-threads makes them"
     number = e.text.value(f"call i32 @llvm.nvvm.read.ptx.sreg.{register}()")
-    e.define(op.index, f"zext i32 {number} to i64")
+    if e.index == "i32":
+        e.set(op.index, number)
+    else:
+        e.define(op.index, f"zext i32 {number} to {e.index}")
     e.block(op.body.block)
 
 

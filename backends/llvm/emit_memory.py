@@ -66,7 +66,7 @@ def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: Attribute) -> _Access:
     if index != "0":
         # A masked access may begin outside of the buffer, when no lane is active.
         inbounds = "" if (op.first, op.count) != (None, None) else " inbounds"
-        pointer = e.text.value(f"getelementptr{inbounds} {memory}, {address} {pointer}, i64 {index}")
+        pointer = e.text.value(f"getelementptr{inbounds} {memory}, {address} {pointer}, {e.index} {index}")
     lanes = lanes_of(accessed)
     first, count = (None if bound is None else writer.expr(bound.data[0]) for bound in (op.first, op.count))
     touched = None if first is None and count is None else (first or "0", count or str(lanes))
@@ -309,7 +309,7 @@ def _reinterpret_cast(e: Emitter, op: memref.ReinterpretCastOp) -> None:
     element = cast("MemRefType[Attribute]", op.source.type).element_type
     memory = llvm_type(stored_as(element, op), op)
     e.scope.noalias.discard(source)  # from here on there are two ways to the memory
-    e.define(op.result, f"getelementptr inbounds {memory}, {e.address(op.source)} {source}, i64 {index}")
+    e.define(op.result, f"getelementptr inbounds {memory}, {e.address(op.source)} {source}, {e.index} {index}")
 
 
 def _cast(e: Emitter, op: memref.CastOp | BytesOp) -> None:

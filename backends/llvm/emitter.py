@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.analysis.accesses import memory_space
@@ -72,6 +72,7 @@ class Emitter:
         name: str,
         num_threads: str | None = None,
         spaces: Mapping[str | None, int] | None = None,
+        index: str = "i64",
     ):
         self.module = module
         self.name = name
@@ -84,6 +85,8 @@ class Emitter:
         self._handlers = handlers
         self._spaces = spaces or {}
         """The numbers that LLVM has for memories that are apart, by their names; None is that of arguments."""
+        self.index = index
+        """The type of index values."""
         self._types: dict[int, str] = {}
         self.plans: dict[Block, Any] = {}
         """What a handler has decided about all operations of a block, for those of one dialect."""
@@ -126,5 +129,6 @@ class Emitter:
         text = self._types.get(key)
         if text is None:
             owner = value.owner
-            text = self._types[key] = llvm_type(value.type, owner if isinstance(owner, Operation) else None)
+            whole = llvm_type(value.type, owner if isinstance(owner, Operation) else None)
+            text = self._types[key] = self.index if isinstance(value.type, IndexType) else whole
         return text

@@ -166,7 +166,9 @@ class _Form:
         summed = tuple(name for name in self.summed if name in used)
         beside = _side_by_side(read, exprs)
         along_sum = not any(self.spatial[name] > 1 and name in beside for name in own)
-        return Operand(source, tuple(n for n in batch if n in used), tuple(own), summed, along_sum, bits_of(tensor.type))
+        return Operand(
+            source, tuple(n for n in batch if n in used), tuple(own), summed, along_sum, bits_of(tensor.type)
+        )
 
 
 def _quotients(exprs: Sequence[Expr], axis: str) -> Iterator[int]:

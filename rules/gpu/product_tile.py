@@ -1,7 +1,8 @@
 """How large the tiles of a product are: what a block of threads multiplies, and what each thread does.
 
 The sizes follow from an estimate of how many cycles a product takes, in which the numbers of the device are the
-target's. What nobody measured yet are how many cycles instructions take beside each other; they rank tiles, and no more.
+target's. How many cycles instructions take beside each other nobody has measured yet: the estimate ranks tiles, and no
+more.
 """
 
 from __future__ import annotations

@@ -35,9 +35,7 @@ def launches_of(kernel: KernelOp) -> Launches:
     launches: list[Launch] = []
     for root in (compute for compute in copy.computes if compute not in summed.values()):
         inside = summed.get(root, root)
-        launches.append(
-            Launch(root, inside if inside.reduction else None, products.get(inside.stage.data))
-        )
+        launches.append(Launch(root, inside if inside.reduction else None, products.get(inside.stage.data)))
     return Launches(inlined, launches)
 
 

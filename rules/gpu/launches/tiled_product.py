@@ -42,7 +42,7 @@ def _has_numbers(product: Product, tile: Tile, target: GpuTarget) -> bool:
 
 @dataclass(frozen=True)
 class TiledProductSchedule(LaunchSchedule):
-    """The product is computed in registers at each thread of the stage that stores, which takes its results as they are."""
+    """The product is computed in registers, by each thread of the stage that takes its results and stores."""
 
     final: str
     product: Product
