@@ -77,6 +77,7 @@ class _Writing:
         for copy, operand, side in ((left, product.left, tile.rows), (right, product.right, tile.columns)):
             s.compute_at(copy, step)
             self.fetch(copy, operand, side)
+            s.double_buffer(copy)
 
     # -- which axes there are
 
