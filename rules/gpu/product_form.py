@@ -20,7 +20,7 @@ class Operand:
 
     batch, own, summed: the axes of the product that say which element is read, by what they are to it: those of all
     factors, those that the other factor lacks, and those that are summed along. along_sum: whether elements that lie
-    side by side are summed.
+    side by side are summed. has_windows: whether an index adds up axes of both kinds.
     """
 
     source: str | int
@@ -28,6 +28,7 @@ class Operand:
     own: tuple[str, ...]
     summed: tuple[str, ...]
     along_sum: bool
+    has_windows: bool
     bits: int
 
 
@@ -166,9 +167,9 @@ class _Form:
         summed = tuple(name for name in self.summed if name in used)
         beside = _side_by_side(read, exprs)
         along_sum = not any(self.spatial[name] > 1 and name in beside for name in own)
-        return Operand(
-            source, tuple(n for n in batch if n in used), tuple(own), summed, along_sum, bits_of(tensor.type)
-        )
+        windows = any({*own} & {*e.variables()} and {*summed} & {*e.variables()} for e in exprs)
+        batch = tuple(n for n in batch if n in used)
+        return Operand(source, batch, tuple(own), summed, along_sum, windows, bits_of(tensor.type))
 
 
 def _quotients(exprs: Sequence[Expr], axis: str) -> Iterator[int]:

@@ -26,9 +26,6 @@ STEPS = range(4, 33)
 USUAL_STEPS = (8, 16)
 """The same where no such number divides the terms, so that in each step a thread asks whether it is one."""
 
-MOST_WRITTEN_OUT = 1024
-"""So many multiplications of a thread follow each other without a loop."""
-
 LOAD, FETCH, ASK = 2, 6, 1
 """Instructions that take as long as it takes to load a vector from shared memory, to bring an element there, and to ask
 whether a step is one of the sum."""
@@ -44,6 +41,12 @@ LANES = 128
 
 WARP = 32
 """So many lanes a block takes at least, however few threads it has."""
+
+WINDOW = 3
+"""Registers for an element of a window that is fetched: itself, where it is, and whether it is there."""
+
+OTHERS = 20
+"""Registers for addresses and counts."""
 
 PADDING = 4
 """Elements by which rows of a shared buffer are longer that is filled across its rows, so that threads that store
@@ -92,17 +95,23 @@ class Tile:
         sides = ((self.rows, of.left), (self.columns, of.right))
         return sum(self.step * (side.length + PADDING) * operand.bits // 8 for side, operand in sides)
 
-    @property
-    def registers(self) -> int:
-        """How many registers a thread takes, roughly: sums, factors, and forty for addresses and counts."""
+    def registers(self, of: Product) -> int:
+        """How many registers a thread takes, roughly: sums, factors, what it fetches next, addresses and counts."""
         rows, columns = self.rows.share, self.columns.share
-        return rows * columns + rows + columns + 40
+        fetched = 0
+        for side, operand in ((self.rows, of.left), (self.columns, of.right)):
+            fetched += -(-side.length * self.step // self.threads) * (WINDOW if operand.has_windows else 1)
+        return rows * columns + rows + columns + fetched + OTHERS
 
 
 def choose_tile(of: Product, target: GpuTarget) -> Tile | None:
     """The tile that takes the fewest cycles; of those that take as many the one with fewer threads."""
-    fitting = [tile for tile in _tiles(of, target) if tile.shared_bytes(of) <= target.shared_bytes]
+    fitting = [tile for tile in _tiles(of, target) if _fits(tile, of, target)]
     return min(fitting, key=lambda tile: (_cycles(tile, of, target), tile.threads), default=None)
+
+
+def _fits(tile: Tile, of: Product, target: GpuTarget) -> bool:
+    return tile.shared_bytes(of) <= target.shared_bytes and tile.registers(of) <= target.thread_registers
 
 
 def _tiles(of: Product, target: GpuTarget) -> Iterator[Tile]:
@@ -112,8 +121,7 @@ def _tiles(of: Product, target: GpuTarget) -> Iterator[Tile]:
     rows, columns = (list(_sides(of, axes)) for axes in (of.rows, of.columns))
     for side, other, step in product(rows, columns, steps):
         tile = Tile(side, other, step)
-        is_short = step * side.share * other.share <= MOST_WRITTEN_OUT
-        if is_short and tile.threads <= min(target.threads, target.resident_threads // 2):
+        if tile.threads <= min(target.threads, target.resident_threads // 2):
             yield tile
 
 
@@ -137,8 +145,7 @@ def _cycles(tile: Tile, of: Product, target: GpuTarget) -> float:
     for axes, side in ((of.rows, tile.rows), (of.columns, tile.columns)):
         blocks *= -(-of.count(axes) // side.length)
     of_core = -(-blocks // target.cores)
-    registers = min(tile.registers, target.thread_registers)
-    beside = min(of_core, target.resident_blocks(tile.threads, registers, tile.shared_bytes(of)))
+    beside = min(of_core, target.resident_blocks(tile.threads, tile.registers(of), tile.shared_bytes(of)))
     fetched = (tile.rows.length + tile.columns.length) / tile.threads
     issued = tile.rows.share * tile.columns.share + LOAD * (tile.rows.loads + tile.columns.loads) + FETCH * fetched
     issued += ASK * (terms % tile.step > 0)

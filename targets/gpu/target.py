@@ -49,7 +49,7 @@ class GpuTarget(Target):
 
     @property
     def thread_registers(self) -> int:
-        """How many registers a thread may have: with fewer, large tiles do not fit; with more, few threads run at once."""
+        """How many registers a thread may have: fewer are too few for large tiles, with more too few threads run."""
         return 128
 
     @property

@@ -40,7 +40,7 @@ def erase_dead(kernel: KernelOp) -> None:
 
 
 def erase_unused(op: Operation) -> None:
-    """Erase what makes nothing that is used, and has no effect, in an operation; the operation itself where it is so."""
+    """Erase what has no effect, and makes nothing that is used, in an operation, perhaps the operation itself."""
     for inner in reversed(list(op.walk())):
         if _is_dead(inner):
             inner.detach()

@@ -168,7 +168,6 @@ class _Writing:
         *batch, rows, columns = spatial.values()
         halves = [s.split(rows, tile.rows.elements, Tail.PAD), s.split(columns, tile.columns.elements, Tail.PAD)]
         s.reorder([step, term, *batch, *(axis for half in zip(*halves, strict=True) for axis in half)])
-        s.unroll(term)
         return step
 
     def fetch(self, copy: StageHandle, operand: Operand, side: Side) -> None:
