@@ -43,5 +43,5 @@ class ByLaunchPlan(Plan[GpuTarget]):
     def write(self, s: ScheduleBuilder) -> None:
         for name in self.launches.inlined:
             s.compute_inline(s.stage(name))
-        for schedule in self.schedules:
+        for schedule in reversed(self.schedules):  # readers first: once it is cached, a stage has other axes
             schedule.write(s)

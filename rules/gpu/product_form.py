@@ -89,7 +89,7 @@ def product_of(compute: ComputeOp) -> Product | None:
 
 
 def _factors(compute: ComputeOp) -> tuple[ReadOp, ReadOp] | None:
-    """The two elements that are multiplied; all else that is read is the same for all sums."""
+    """The elements of two tensors that are multiplied; all else that is read is the same for all sums."""
     names = {name for name, _ in (*compute.spatial, *compute.reduction)}
     moving: dict[tuple[SSAValue, tuple[Expr, ...]], ReadOp] = {}
     for read in compute.reads:
@@ -101,7 +101,7 @@ def _factors(compute: ComputeOp) -> tuple[ReadOp, ReadOp] | None:
     if len(moving) != 2:
         return None
     one, other = moving.values()
-    return one, other
+    return None if one.tensor is other.tensor else (one, other)
 
 
 class _Form:

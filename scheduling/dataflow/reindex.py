@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.rewriter import Rewriter
 
 from tilework.algebra.index_expr import Expr, var
-from tilework.dialects.schedule import ReindexOp
+from tilework.dialects.schedule import ReindexOp, StageOp
 from tilework.dialects.support.shapes import element_type, tensor_type
 from tilework.dialects.te import ComputeOp, ReadOp
 from tilework.scheduling.dataflow.bodies import gather_of
@@ -40,7 +40,10 @@ def apply_reindex(stages: KernelStages, op: ReindexOp) -> None:
         moved.location = read.location
         Rewriter.replace_op(read, moved)
     replace_values(op.results, new_handle(copy, op, op.scope.data).results)
+    source = op.source.owner
     erase(op)
+    if isinstance(source, StageOp) and not any(result.uses for result in source.results):
+        erase(source)  # its axes may change before anyone asks for them
 
 
 def _copy(name: str, read: ReadOp, axes: Sequence[tuple[str, Expr]]) -> ComputeOp:
