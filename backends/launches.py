@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Block, BlockArgument, SSAValue
 
 from tilework.algebra.c_names import c_name
@@ -15,6 +15,7 @@ from tilework.algebra.index_expr import Expr, const, product, var
 from tilework.analysis.launches import Launch, launches
 from tilework.backends.element_types import bytes_of
 from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, CallOp, ForOp, KernelOp, Kind
+from tilework.dialects.loop.annotations import INDEX_BITS
 from tilework.dialects.loop.common import memref_of
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.runtime.devices.launch_program import BufferUse, LaunchProgram, LaunchUse, RepeatUse, Sizes, Step
@@ -33,6 +34,12 @@ def block_sizes(kernel: KernelOp) -> tuple[int, int, int]:
     [launch] = launches(kernel)
     x, y, z = (launch.block_threads.get(kind, 1) for kind in reversed(BLOCK_THREADS))
     return x, y, z
+
+
+def index_bits(kernel: KernelOp) -> int:
+    """How many bits are enough for the indices of a kernel that is a function of the device."""
+    bits = kernel.attributes.get(INDEX_BITS)
+    return bits.value.data if isinstance(bits, IntegerAttr) else 64
 
 
 def launch_program(module: ModuleOp, source: str) -> LaunchProgram:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from inspect import isabstract, isclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 from tilework.analysis.kernel_content import content_of_kernel
 from tilework.dialects.support.diagnostics import CompileError, TileworkError
@@ -28,9 +28,23 @@ class Chosen(NamedTuple):
     plan: Plan[Any]
 
 
+class Ranked(Protocol):
+    """What is asked in an order: the highest benefit first."""
+
+    BENEFIT: ClassVar[int]
+
+
+Kind = TypeVar("Kind", bound=Ranked)
+
+
 def rules_for(family: str) -> tuple[ScheduleRule[Any], ...]:
     """All rules in `rules/<family>/` of the tree and of plugins, the highest benefit first, then by name."""
-    return _rules_in(folders_of(f"rules/{family}"))
+    return ranked_in(f"rules/{family}", ScheduleRule)
+
+
+def ranked_in(folder: str, kind: type[Kind]) -> tuple[Kind, ...]:
+    """One of each class of a kind in a folder of the tree and of plugins, the highest benefit first, then by name."""
+    return _ranked_in(folders_of(folder), kind)
 
 
 def algorithms() -> Mapping[str, type[Algorithm]]:
@@ -39,8 +53,8 @@ def algorithms() -> Mapping[str, type[Algorithm]]:
 
 
 @cache
-def _rules_in(folders: tuple[Folder, ...]) -> tuple[ScheduleRule[Any], ...]:
-    return tuple(sorted((rule() for rule in _classes_in(folders, ScheduleRule)), key=_order))
+def _ranked_in(folders: tuple[Folder, ...], kind: type[Any]) -> tuple[Any, ...]:
+    return tuple(sorted((found() for found in _classes_in(folders, kind)), key=_order))
 
 
 @cache
@@ -70,7 +84,7 @@ def _first(named: tuple[str, Any]) -> str:
     return named[0]
 
 
-def _order(rule: ScheduleRule[Any]) -> tuple[int, str]:
+def _order(rule: Ranked) -> tuple[int, str]:
     return -rule.BENEFIT, type(rule).__name__
 
 

@@ -12,8 +12,9 @@ from tilework.backends.c_family.emit_kernel import kernel_handlers
 from tilework.backends.c_family.emit_loops import LOOP_HANDLERS
 from tilework.backends.c_family.emit_memory import declare_buffer
 from tilework.backends.c_family.emitter import Emitter, Handlers, declared
+from tilework.backends.c_family.forms import Form
 from tilework.backends.c_family.spelling import Spelling
-from tilework.backends.launches import block_sizes, launched_kernels
+from tilework.backends.launches import block_sizes, index_bits, launched_kernels
 from tilework.dialects.loop import BarrierOp, ForOp, KernelOp
 
 
@@ -33,7 +34,7 @@ def emit_launched(module: ModuleOp, spelling: Spelling) -> str:
 def _emit(file: FileText, kernel: KernelOp, spelling: Spelling) -> None:
     """Add one kernel to a file."""
     name = c_name(kernel.sym_name.data)
-    e = Emitter(file, spelling, device_handlers(), name)
+    e = Emitter(file, spelling, device_handlers(), name, index=Form(f"i{index_bits(kernel)}"))
     e.read_only.update(kernel.inputs)
     parameters: list[str] = []
     for argument in (*kernel.inputs, *kernel.outputs):
@@ -70,7 +71,7 @@ def _for(e: Emitter, op: ForOp) -> None:
         LOOP_HANDLERS[ForOp](e, op)
         return
     assert op.lower == 0, "loops over threads are as loop-map-threads makes them"
-    e.set(op.index, e.variable(e.spelling.scalars["i64"], number, op.index.name_hint))
+    e.set(op.index, e.value(e.index, number, op.index.name_hint))
     e.block(op.body.block)
 
 

@@ -63,11 +63,11 @@ def _once(e: Emitter, op: ForOp, lower: str) -> None:
 def _serial(e: Emitter, op: ForOp, lower: str, upper: str) -> None:
     if (count := _unrolled(op)) is not None:
         e.text.line(f"UNROLLED({count})")
-    index = e.text.free(op.index.name_hint)
+    index, type_ = e.text.free(op.index.name_hint), f"int{e.index.bits}_t"
     if DESCENDING in op.attributes:
-        e.text.open(f"for (int64_t {index} = {upper} - 1; {index} >= {lower}; --{index})", index)
+        e.text.open(f"for ({type_} {index} = {upper} - 1; {index} >= {lower}; --{index})", index)
     else:
-        e.text.open(f"for (int64_t {index} = {lower}; {index} < {upper}; ++{index})", index)
+        e.text.open(f"for ({type_} {index} = {lower}; {index} < {upper}; ++{index})", index)
     e.set(op.index, index)
     e.block(op.body.block)
     e.text.close()

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.analysis.accesses import memory_space, root_buffer
 from tilework.backends.c_family.c_text import FileText, FunctionText, is_name
 from tilework.backends.c_family.expressions import Expressions
-from tilework.backends.c_family.forms import Form, form_of, memory_kind
+from tilework.backends.c_family.forms import INDEX, Form, form_of, memory_kind
 from tilework.backends.c_family.spelling import Spelling
 from tilework.backends.element_types import element_of, is_boolean, lanes_of
 from tilework.dialects.support.diagnostics import CompileError, name_of
@@ -61,13 +61,23 @@ class Scope:
 class Emitter:
     """Walks blocks and writes what the handlers say."""
 
-    def __init__(self, file: FileText, spelling: Spelling, handlers: Handlers, name: str, taken: Collection[str] = ()):
+    def __init__(
+        self,
+        file: FileText,
+        spelling: Spelling,
+        handlers: Handlers,
+        name: str,
+        taken: Collection[str] = (),
+        index: Form = INDEX,
+    ):
         self.file = file
         self.spelling = spelling
         self.vectors = spelling.vectors
         self.c = Expressions(file, spelling)
         self.name = name
         """The function's name, from which those of outlined ones derive."""
+        self.index = index
+        """The form of index values."""
         self.num_threads: str | None = None
         """The parameter that says how many threads a parallel loop may use; None inside of one."""
         self.taken = taken
@@ -154,6 +164,8 @@ class Emitter:
         """The form of a scalar or a vector; of a vector of booleans, that of what it was made of."""
         if value in self._masks:
             return self._masks[value]
+        if isinstance(value.type, IndexType):
+            return self.index
         return form_of(value.type, value.owner if isinstance(value.owner, Operation) else None)
 
     def type(self, value: SSAValue) -> str:

@@ -59,6 +59,10 @@ class Form(NamedTuple):
         return Form(f"{kind}{self.bits}" if kind in ("i", "u") else kind, self.lanes)
 
 
+INDEX = Form(INDEX_KIND)
+"""The form of an index, where nothing says that fewer bits are enough."""
+
+
 def lanes_in_c(lanes: int) -> int:
     """How many elements the C vector has of which so many are used."""
     return 1 << (lanes - 1).bit_length()

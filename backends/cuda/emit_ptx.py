@@ -1,7 +1,7 @@
 """Kernels as LLVM IR for NVIDIA's devices, from which LLVM writes PTX.
 
-Pointers are generic ones made of those to global and to shared memory; LLVM finds out again which is which. Arithmetic
-is what it is on processors, in vectors of one lane.
+A pointer says into which memory it points, so that LLVM knows from the start that buffers are aligned, and apart.
+Arithmetic is what it is on processors, in vectors of one lane.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from tilework.algebra.c_names import c_name
 from tilework.analysis.accesses import memory_space
 from tilework.backends.element_types import stored_as
-from tilework.backends.launches import block_sizes, launched_kernels
+from tilework.backends.launches import block_sizes, index_bits, launched_kernels
 from tilework.backends.llvm.bfloat16 import refuse_arithmetic
 from tilework.backends.llvm.conversions import define_conversions
 from tilework.backends.llvm.emit_kernel import kernel_handlers
@@ -35,9 +35,8 @@ _NUMBERS = {
 }
 """A thread, or its block, has its number in this register, by the kind of the loop over them."""
 
-RESIDENT_THREADS = 512
-"""So many threads run on a multiprocessor at once, so that each may have 128 of its 65536 registers: left to itself,
-the driver's assembler takes 32 for some kernels, and spills."""
+_SPACES = {None: 1, SHARED: 3}
+"""The numbers of memories: arguments are in global memory, and what a thread has to itself is in none of these."""
 
 _BARRIER = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)"
 
@@ -56,14 +55,19 @@ def emit_launched(module: ModuleOp, target: GpuTarget) -> str:
     """The LLVM IR of all kernels that are launched."""
     text = ModuleText(as_processor(target))
     for kernel in launched_kernels(module):
-        _emit(text, kernel)
+        _emit(text, kernel, target)
     return str(text)
 
 
-def _emit(module: ModuleText, kernel: KernelOp) -> None:
+def _emit(module: ModuleText, kernel: KernelOp, target: GpuTarget) -> None:
+    """Add one kernel.
+
+    It says how many blocks of it a multiprocessor runs at once: left to itself, the driver's assembler takes 32
+    registers for some kernels, and spills.
+    """
     refuse_arithmetic(kernel)
     name = c_name(kernel.sym_name.data)
-    e = Emitter(module, device_handlers(), name)
+    e = Emitter(module, device_handlers(), name, spaces=_SPACES, index=f"i{index_bits(kernel)}")
     parameters: list[str] = []
     for argument in (*kernel.inputs, *kernel.outputs):
         parameters.append(_buffer(e, argument, "readonly " if argument in kernel.inputs else ""))
@@ -74,17 +78,16 @@ def _emit(module: ModuleText, kernel: KernelOp) -> None:
     e.text.finish()
     define_conversions(module, kernel)
     sizes = block_sizes(kernel)
-    threads, blocks = ",".join(map(str, sizes)), max(1, RESIDENT_THREADS // prod(sizes))
+    threads, blocks = ",".join(map(str, sizes)), max(1, target.resident_threads // prod(sizes))
     attributes = f'nounwind "nvvm.reqntid"="{threads}" "nvvm.minctasm"="{blocks}"'
     module.define(name, e.text.definition(f"ptx_kernel void {global_name(name)}", parameters, attributes))
 
 
 def _buffer(e: Emitter, argument: SSAValue, access: str) -> str:
     """The parameter for a buffer in global memory. Those of one launch are apart."""
-    hint = argument.name_hint or "buffer"
-    parameter = e.text.fresh(f"{hint}.global")
-    e.set(argument, e.text.entry(f"addrspacecast ptr addrspace(1) {parameter} to ptr", hint))
-    return f"ptr addrspace(1) noalias {access}{parameter}"
+    parameter = e.text.fresh(argument.name_hint or "buffer")
+    e.set(argument, parameter)
+    return f"{e.address(argument)} noalias {access}{parameter}"
 
 
 def _for(e: Emitter, op: ForOp) -> None:
@@ -95,7 +98,10 @@ def _for(e: Emitter, op: ForOp) -> None:
         return
     assert op.lower == 0, "loops over threads are as loop-map-threads makes them"
     number = e.text.value(f"call i32 @llvm.nvvm.read.ptx.sreg.{register}()")
-    e.define(op.index, f"zext i32 {number} to i64")
+    if e.index == "i32":
+        e.set(op.index, number)
+    else:
+        e.define(op.index, f"zext i32 {number} to {e.index}")
     e.block(op.body.block)
 
 
@@ -112,6 +118,6 @@ def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
         e.set(op.memref, e.text.entry(f"alloca {array}, align 16", hint))
         return
     name = f"{e.name}.{e.text.fresh(hint)[1:]}"
-    e.module.define(name, f"{global_name(name)} = internal addrspace(3) global {array} poison, align 16\n")
-    cast = f"addrspacecast ptr addrspace(3) {global_name(name)} to ptr"
-    e.set(op.memref, e.text.entry(cast, hint))
+    shared = f"internal addrspace({_SPACES[SHARED]}) global"
+    e.module.define(name, f"{global_name(name)} = {shared} {array} poison, align 16\n")
+    e.set(op.memref, global_name(name))

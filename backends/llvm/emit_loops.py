@@ -54,21 +54,22 @@ def _serial(e: Emitter, op: ForOp, lower: str, upper: str, runs: bool, back: str
     index = text.fresh(op.index.name_hint)
     label = index[1:]
     body, end = text.fresh(f"{label}.body"), text.fresh(f"{label}.end")
-    first = text.value(f"sub nsw i64 {upper}, 1") if descending else lower
+    first = text.value(f"sub nsw {e.index} {upper}, 1") if descending else lower
     before = text.block
     if runs:
         text.branch(body)
     else:
-        text.branch_if(text.value(f"icmp slt i64 {lower}, {upper}"), body, end)
+        text.branch_if(text.value(f"icmp slt {e.index} {lower}, {upper}"), body, end)
     text.start(body)
     phi = text.line_later()
     e.set(op.index, index if back is None else _turned(text, back, index, lower, upper))
     if UNROLL_FACTOR in op.attributes:
         text.line(_FENCE)
     e.block(op.body.block)
-    following = text.value(f"add nsw i64 {index}, {-1 if descending else 1}", f"{label}.next")
-    again = text.value(f"icmp {f'sge i64 {following}, {lower}' if descending else f'slt i64 {following}, {upper}'}")
-    text.set_line(phi, f"{index} = phi i64 [ {first}, %{before} ], [ {following}, %{text.block} ]")
+    following = text.value(f"add nsw {e.index} {index}, {-1 if descending else 1}", f"{label}.next")
+    comparison, end_of_range = ("sge", lower) if descending else ("slt", upper)
+    again = text.value(f"icmp {comparison} {e.index} {following}, {end_of_range}")
+    text.set_line(phi, f"{index} = phi {e.index} [ {first}, %{before} ], [ {following}, %{text.block} ]")
     text.branch_if(again, body, end, _loop_metadata(e, op))
     text.start(end)
 

@@ -23,13 +23,15 @@ from tilework.dialects.support.memory_scopes import is_of_intrinsics
 
 
 class _Access(NamedTuple):
-    """One load or store, decoded. element: the type in registers; memory, suffix: in memory.
+    """One load or store, decoded. address: the type of the pointer. element: the type in registers; memory, suffix: in
+    memory.
 
     touched: the first lane that is, and the one behind the last; None where all are. padded: of how many lanes these
     are the first, where the machine takes them as a part of so many.
     """
 
     pointer: str
+    address: str
     element: str
     memory: str
     suffix: str
@@ -59,18 +61,19 @@ def _decode(e: Emitter, op: LoadOp | StoreOp, accessed: Attribute) -> _Access:
     writer = index_writer(e, op)
     strides, indices = strides_of(op.memref, op), op.indices.data
     linear = sum((i * s for i, s in zip(indices, strides, strict=True)), const(0))
-    pointer = e.get(op.memref)
+    pointer, address = e.get(op.memref), e.address(op.memref)
     index = writer.expr(linear)
     if index != "0":
         # A masked access may begin outside of the buffer, when no lane is active.
         inbounds = "" if (op.first, op.count) != (None, None) else " inbounds"
-        pointer = e.text.value(f"getelementptr{inbounds} {memory}, ptr {pointer}, i64 {index}")
+        pointer = e.text.value(f"getelementptr{inbounds} {memory}, {address} {pointer}, {e.index} {index}")
     lanes = lanes_of(accessed)
     first, count = (None if bound is None else writer.expr(bound.data[0]) for bound in (op.first, op.count))
     touched = None if first is None and count is None else (first or "0", count or str(lanes))
     stride = 1 if lanes is None else _lane_stride(op, strides[-1])
     return _Access(
         pointer,
+        address,
         llvm_type(element),
         memory,
         suffix(stored),
@@ -105,22 +108,22 @@ def _lane_stride(op: LoadOp | StoreOp, last: Expr) -> int:
 def _load(e: Emitter, op: LoadOp) -> None:
     a, hint = _decode(e, op, op.result.type), op.result.name_hint
     if a.lanes is None:
-        text = e.text.value(f"load {a.memory}, ptr {a.pointer}, align {a.align}", hint)
+        text = e.text.value(f"load {a.memory}, {a.address} {a.pointer}, align {a.align}", hint)
     elif a.stride == 0:
-        scalar = e.text.value(f"load {a.memory}, ptr {a.pointer}, align {a.align}")
+        scalar = e.text.value(f"load {a.memory}, {a.address} {a.pointer}, align {a.align}")
         text = splat_of(e, scalar, a.memory, a.lanes)
     elif a.touched is not None:
         text = _load_touched(e, op, a, a.lanes, a.touched)
     elif a.padded is not None:
         text = _load_part(e, a, a.lanes, a.padded)
     elif a.stride == 1:
-        text = e.text.value(f"load {a.memory_type}, ptr {a.pointer}, align {a.align}", hint)
+        text = e.text.value(f"load {a.memory_type}, {a.address} {a.pointer}, align {a.align}", hint)
     elif abs(a.stride) <= NEAR:
         text = _load_near(e, a, a.lanes)
     else:
         text = "poison"
         for lane, pointer in enumerate(_lane_pointers(e, a)):
-            scalar = e.text.value(f"load {a.memory}, ptr {pointer}, align {a.align}")
+            scalar = e.text.value(f"load {a.memory}, {a.address} {pointer}, align {a.align}")
             text = e.text.value(f"insertelement {a.memory_type} {text}, {a.memory} {scalar}, i64 {lane}")
     if a.memory != a.element:
         text = e.text.value(f"trunc {a.memory_type} {text} to {a.type}")
@@ -135,7 +138,7 @@ def _store(e: Emitter, op: StoreOp) -> None:
     if a.lanes is not None and a.padded is not None and a.touched is None:
         _store_part(e, a, a.lanes, a.padded, text)
     elif a.lanes is None or (a.stride == 1 and a.touched is None):
-        e.text.line(f"store {a.memory_type} {text}, ptr {a.pointer}, align {a.align}")
+        e.text.line(f"store {a.memory_type} {text}, {a.address} {a.pointer}, align {a.align}")
     elif a.stride == 0:
         raise CompileError("a store of a vector with stride 0 would write one element many times", op)
     elif a.touched is not None:
@@ -143,7 +146,7 @@ def _store(e: Emitter, op: StoreOp) -> None:
     else:
         for lane, pointer in enumerate(_lane_pointers(e, a)):
             scalar = e.text.value(f"extractelement {a.memory_type} {text}, i64 {lane}")
-            e.text.line(f"store {a.memory} {scalar}, ptr {pointer}, align {a.align}")
+            e.text.line(f"store {a.memory} {scalar}, {a.address} {pointer}, align {a.align}")
 
 
 def _load_part(e: Emitter, a: _Access, lanes: int, padded: int) -> str:
@@ -207,7 +210,7 @@ def _first_part(e: Emitter, type_: str, vector: str, lanes: int) -> str:
 
 def _lane_pointers(e: Emitter, a: _Access) -> list[str]:
     assert a.lanes is not None
-    step = f"getelementptr inbounds {a.memory}, ptr {a.pointer}, i64 "
+    step = f"getelementptr inbounds {a.memory}, {a.address} {a.pointer}, i64 "
     return [a.pointer, *(e.text.value(f"{step}{a.stride * lane}") for lane in range(1, a.lanes))]
 
 
@@ -306,7 +309,7 @@ def _reinterpret_cast(e: Emitter, op: memref.ReinterpretCastOp) -> None:
     element = cast("MemRefType[Attribute]", op.source.type).element_type
     memory = llvm_type(stored_as(element, op), op)
     e.scope.noalias.discard(source)  # from here on there are two ways to the memory
-    e.define(op.result, f"getelementptr inbounds {memory}, ptr {source}, i64 {index}")
+    e.define(op.result, f"getelementptr inbounds {memory}, {e.address(op.source)} {source}, {e.index} {index}")
 
 
 def _cast(e: Emitter, op: memref.CastOp | BytesOp) -> None:

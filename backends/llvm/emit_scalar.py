@@ -162,9 +162,13 @@ def _float_to_integer(instruction: str) -> Handler:
 
 
 def _index_cast(e: Emitter, op: arith.IndexCastOp) -> None:
-    """To or from 64 bits, signed."""
-    source, target = (width_of(element_of(v.type)) or 64 for v in (op.input, op.result))
-    _cast("sext" if source < target else "trunc")(e, op)
+    """To or from the width of indices, signed."""
+    own = int(e.index[1:])
+    source, target = (width_of(element_of(v.type)) or own for v in (op.input, op.result))
+    if source == target:
+        e.set(op.result, e.get(op.input))
+    else:
+        _cast("sext" if source < target else "trunc")(e, op)
 
 
 def _constant(e: Emitter, op: arith.ConstantOp) -> None:

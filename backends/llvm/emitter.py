@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tilework.analysis.accesses import memory_space
 from tilework.backends.llvm.llvm_types import llvm_type
 from tilework.backends.llvm.text import FunctionText, ModuleText
 from tilework.dialects.support.diagnostics import CompileError, name_of
+from tilework.dialects.support.memory_scopes import untagged
 
 Handler = Callable[[Any, Any], None]
 """Writes one operation and names its results: called with the emitter and the operation."""
@@ -63,7 +65,15 @@ class Scope:
 class Emitter:
     """Walks blocks and writes what the handlers say."""
 
-    def __init__(self, module: ModuleText, handlers: Handlers, name: str, num_threads: str | None = None):
+    def __init__(
+        self,
+        module: ModuleText,
+        handlers: Handlers,
+        name: str,
+        num_threads: str | None = None,
+        spaces: Mapping[str | None, int] | None = None,
+        index: str = "i64",
+    ):
         self.module = module
         self.name = name
         """The function's name, from which those of outlined ones derive."""
@@ -73,6 +83,10 @@ class Emitter:
         self.text = self.scope.text
         self.outlined = 0
         self._handlers = handlers
+        self._spaces = spaces or {}
+        """The numbers that LLVM has for memories that are apart, by their names; None is that of arguments."""
+        self.index = index
+        """The type of index values."""
         self._types: dict[int, str] = {}
         self.plans: dict[tuple[str, Block], Any] = {}
         """What has been decided about all operations of a block, by the name of what decides."""
@@ -104,11 +118,17 @@ class Emitter:
         """Append an instruction whose result is `value`."""
         self.scope.names[value] = self.text.value(instruction, value.name_hint)
 
+    def address(self, buffer: SSAValue) -> str:
+        """The LLVM type of a pointer into a buffer."""
+        space = self._spaces.get(untagged(memory_space(buffer)), 0)
+        return f"ptr addrspace({space})" if space else "ptr"
+
     def type(self, value: SSAValue) -> str:
         """The LLVM type of a value."""
         key = id(value.type)  # types live as long as the module that is walked
         text = self._types.get(key)
         if text is None:
             owner = value.owner
-            text = self._types[key] = llvm_type(value.type, owner if isinstance(owner, Operation) else None)
+            whole = llvm_type(value.type, owner if isinstance(owner, Operation) else None)
+            text = self._types[key] = self.index if isinstance(value.type, IndexType) else whole
         return text

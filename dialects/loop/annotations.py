@@ -7,6 +7,7 @@
 | `loop.checks` | `loop.kernel` | the caller: of the last output, what is wrong where a subscript is out of bounds |
 | `loop.descending` | `loop.for` that is parallel | backends: each thread runs its last iteration first |
 | `loop.double_buffer` | `memref.alloca` | `loop-inject-double-buffer`: fill it for the next iteration early |
+| `loop.index_bits` | `loop.kernel` | backends: compute indices in so many bits |
 | `loop.mapped` | `loop.kernel` | the interpreter: its loops over threads are what all threads do together |
 | `loop.masked` | `loop.for` that is vectorized | `loop-vectorize`: load under a mask what only some lanes load |
 | `loop.prefetch` | `loop.for` | `loop-inject-prefetch`: `[array<i64: argument, iterations ahead>, ...]` |
@@ -22,6 +23,7 @@ ALTERNATING = "loop.alternating"
 CHECKS = "loop.checks"
 DESCENDING = "loop.descending"
 DOUBLE_BUFFER = "loop.double_buffer"
+INDEX_BITS = "loop.index_bits"
 MAPPED = "loop.mapped"
 MASKED = "loop.masked"
 PREFETCH = "loop.prefetch"

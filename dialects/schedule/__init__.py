@@ -33,7 +33,14 @@ from tilework.dialects.schedule.common import (
     ScheduleOp,
     StageType,
 )
-from tilework.dialects.schedule.dataflow import CacheReadOp, CacheWriteOp, ComputeInlineOp, PadToMultipleOp, RFactorOp
+from tilework.dialects.schedule.dataflow import (
+    CacheReadOp,
+    CacheWriteOp,
+    ComputeInlineOp,
+    PadToMultipleOp,
+    ReindexOp,
+    RFactorOp,
+)
 from tilework.dialects.schedule.knob import KnobAttr, Number, knobs_of, number_of, set_knobs
 from tilework.dialects.schedule.placement import (
     ComputeAtOp,
@@ -71,6 +78,7 @@ __all__ = [
     "PragmaOp",
     "PrefetchOp",
     "RFactorOp",
+    "ReindexOp",
     "ReorderOp",
     "ReverseComputeAtOp",
     "Schedule",
@@ -113,6 +121,7 @@ Schedule = Dialect(
         ComputeInlineOp,
         CacheReadOp,
         CacheWriteOp,
+        ReindexOp,
         RFactorOp,
         PadToMultipleOp,
         SetScopeOp,

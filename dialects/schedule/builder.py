@@ -34,6 +34,7 @@ from tilework.dialects.schedule import (
     ParallelOp,
     PragmaOp,
     PrefetchOp,
+    ReindexOp,
     ReorderOp,
     ReverseComputeAtOp,
     RFactorOp,
@@ -110,6 +111,14 @@ class ScheduleBuilder:
     ) -> StageHandle:
         """Copy a stage (its handle) or an argument into a buffer of that scope for the readers; the new stage."""
         op = self._add(CacheReadOp(source, scope, [r.handle for r in readers], axes))
+        return StageHandle(op.handle, dict(zip(axes, op.axes, strict=True)))
+
+    def reindex(self, source: SSAValue, scope: str, reader: StageHandle, axes: Sequence[str]) -> StageHandle:
+        """Copy what the reader reads of a stage (its handle) or an argument; the new stage.
+
+        Its axes are those of the reader that say which element is read, in this order.
+        """
+        op = self._add(ReindexOp(source, scope, reader.handle, axes))
         return StageHandle(op.handle, dict(zip(axes, op.axes, strict=True)))
 
     def rfactor(

@@ -11,6 +11,7 @@ from tilework.dialects.schedule import (
     CacheReadOp,
     CacheWriteOp,
     FuseOp,
+    ReindexOp,
     ReorderOp,
     RFactorOp,
     SequenceOp,
@@ -37,7 +38,7 @@ def _order_before(reorder: ReorderOp, ops: Iterable[Operation]) -> list[SSAValue
     leaves: list[SSAValue] = []
     for op in ops:
         match op:
-            case StageOp() | CacheWriteOp() | CacheReadOp():
+            case StageOp() | CacheWriteOp() | CacheReadOp() | ReindexOp():
                 leaves += op.axes
             case RFactorOp():
                 leaves = [*leaves, *op.axes, op.rest]

@@ -136,6 +136,53 @@ class CacheReadOp(ScheduleOp):
 
 
 @irdl_op_definition
+class ReindexOp(ScheduleOp):
+    """A new stage that copies what a stage reads of a tensor, with a dimension for each axis that says which element.
+
+    The reader reads the copy at its own axes then, in the order in which they are named: of a convolution's image, the
+    copy has a dimension for each position and each tap, so that the convolution is a product of matrices.
+    `%a, %rc, %ry, %y = schedule.reindex %image "shared" reader(%conv) [rc, ry, y]`
+    """
+
+    name = "schedule.reindex"
+    source = operand_def(StageType)
+    reader = operand_def(StageType)
+    scope = prop_def(StringAttr)
+    axis_names = prop_def(ArrayAttr[StringAttr])
+    handle = result_def(StageType)
+    axes = var_result_def(AxisType)
+
+    def __init__(self, source: SSAValue, scope: str, reader: SSAValue, axis_names: Sequence[str]):
+        super().__init__(
+            operands=[source, reader],
+            properties={"scope": StringAttr(scope), "axis_names": names_attr(axis_names)},
+            result_types=[STAGE, [AXIS] * len(axis_names)],
+        )
+        hint_stage(self.handle, "copy", self.axes, axis_names)
+
+    def verify_(self) -> None:
+        verify_names(self.axis_names, self.axes)
+        verify_scope(self.scope.data, self)
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ReindexOp:
+        source = parse_handle(parser, STAGE)
+        scope = parser.parse_str_literal()
+        parser.parse_keyword("reader")
+        with parser.in_parens():
+            reader = parse_handle(parser, STAGE)
+        return ReindexOp(source, scope, reader, parse_names(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.source)
+        printer.print_string(" ")
+        printer.print_string_literal(self.scope.data)
+        print_stages(printer, "reader", [self.reader])
+        print_names(printer, self.axis_names)
+
+
+@irdl_op_definition
 class RFactorOp(ScheduleOp):
     """Make a reduce axis a dimension of a new stage, which reduces over the others; the stage reduces over that one.
 

@@ -13,6 +13,8 @@ from tilework.transforms.loop.inject_virtual_thread import InjectVirtualThread
 from tilework.transforms.loop.insert_barriers import InsertBarriers
 from tilework.transforms.loop.lower_thread_allreduce import LowerThreadAllreduce
 from tilework.transforms.loop.map_threads import MapThreads
+from tilework.transforms.loop.narrow_indices import NarrowIndices
+from tilework.transforms.loop.pipeline_fetches import PipelineFetches
 from tilework.transforms.loop.rewrite_unsafe_select import RewriteUnsafeSelect
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.loop.split_host_device import SplitHostDevice
@@ -34,6 +36,7 @@ LOOPS: tuple[ModulePass, ...] = (
     VerifyResources(),  # before time is spent on what no device runs
     Simplify(),
     FlattenStorage(),
+    PipelineFetches(),  # behind barriers, which stay where they are; before unroll, for its registers
     Tensorize(),
     UpliftToFma(),
     EmulateNarrowTypes(),
@@ -42,5 +45,6 @@ LOOPS: tuple[ModulePass, ...] = (
     VerifyRegisters(),
     Simplify(),
     HoistInvariant(),
-    SplitHostDevice(),  # last: all launches of a kernel are looked at together until then
+    SplitHostDevice(),  # behind what looks at all launches of a kernel together
+    NarrowIndices(),  # last: one launch with large sizes leaves the others as they are
 )

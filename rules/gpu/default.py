@@ -9,6 +9,7 @@ from typing import ClassVar
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Plan, ScheduleRule
+from tilework.rules.common.readers import is_needed_whole
 from tilework.targets.gpu.target import GpuTarget
 
 THREADS = 256
@@ -37,7 +38,7 @@ class DefaultPlan(Plan[GpuTarget]):
                 self._bind(s, compute)
 
     def _is_inlined(self, compute: ComputeOp) -> bool:
-        return not compute.reduction and not set(compute.results) & set(self.kernel.results_returned)
+        return not compute.reduction and len(compute.results) == 1 and not is_needed_whole(compute)
 
     def _bind(self, s: ScheduleBuilder, compute: ComputeOp) -> None:
         """Deal the elements of a stage out to blocks of threads."""

@@ -13,6 +13,7 @@ from tilework.dialects.schedule import (
     CacheWriteOp,
     ComputeInlineOp,
     PadToMultipleOp,
+    ReindexOp,
     RFactorOp,
     SequenceOp,
     StageOp,
@@ -23,12 +24,14 @@ from tilework.scheduling.dataflow.cache_write import apply_cache_write
 from tilework.scheduling.dataflow.inline import apply_inlines
 from tilework.scheduling.dataflow.kernel_stages import KernelStages
 from tilework.scheduling.dataflow.pad_to_multiple import apply_pad_to_multiple
+from tilework.scheduling.dataflow.reindex import apply_reindex
 from tilework.scheduling.dataflow.rfactor import apply_rfactor
 from tilework.scheduling.dataflow.simplify_reads import simplify_reads
 
 PRIMITIVES: dict[type[Operation], Callable[[KernelStages, Any], None]] = {
     CacheReadOp: apply_cache_read,
     CacheWriteOp: apply_cache_write,
+    ReindexOp: apply_reindex,
     RFactorOp: apply_rfactor,
     PadToMultipleOp: apply_pad_to_multiple,
 }

@@ -81,8 +81,12 @@ class KernelStages:
         erase(old)
 
     def forget(self, compute: ComputeOp) -> None:
-        """The compute is no stage any more."""
-        del self._stages[compute.stage.data]
+        """The compute is no stage any more; handles of it that nothing uses go."""
+        name = compute.stage.data
+        del self._stages[name]
+        for handle in self._handles.get(name, ()):
+            if handle.parent is not None and not any(result.uses for result in handle.results):
+                erase(handle)
 
     # -- the schedule
 

@@ -11,6 +11,7 @@ from tilework.dialects.schedule import (
     CacheWriteOp,
     ComputeInlineOp,
     PadToMultipleOp,
+    ReindexOp,
     RFactorOp,
     SequenceOp,
 )
@@ -22,6 +23,8 @@ from tilework.scheduling.state.handles import Handles
 from tilework.scheduling.state.place_primitives import PLACE_PRIMITIVES, place_groups
 from tilework.scheduling.state.state import ScheduleState
 from tilework.scheduling.state.storage_primitives import STORAGE_PRIMITIVES
+
+_REWRITING = (CacheReadOp, CacheWriteOp, ComputeInlineOp, PadToMultipleOp, ReindexOp, RFactorOp)
 
 PRIMITIVES = {**AXIS_PRIMITIVES, **PLACE_PRIMITIVES, **STORAGE_PRIMITIVES}
 
@@ -47,7 +50,7 @@ def replayed(state: ScheduleState, primitives: Iterable[Operation]) -> Handles:
 
 
 def _apply(handles: Handles, op: Operation) -> None:
-    if isinstance(op, CacheReadOp | CacheWriteOp | ComputeInlineOp | PadToMultipleOp | RFactorOp):
+    if isinstance(op, _REWRITING):
         raise CompileError(f"{op.name} rewrites the kernel: run schedule-apply-dataflow first", op)
     primitive = PRIMITIVES.get(type(op))
     if primitive is None:

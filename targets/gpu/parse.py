@@ -11,11 +11,11 @@ from tilework.targets.gpu.target import GpuTarget
 KINDS = tuple(DEVICES)
 """The words that such texts begin with."""
 
-_NUMBERS = {"-threads": "threads", "-shared-kib": "shared_kib", "-warp": "warp"}
+_NUMBERS = {"-threads": "threads", "-shared-kib": "shared_kib", "-warp": "warp", "-cores": "cores"}
 
 
 def parse(kind: str, words: list[str], text: str) -> GpuTarget:
-    """The device of a target's text: numbers that differ from what nearly every one has."""
+    """The device of a target's text: numbers that differ from what nearly every one has, or one of its architecture."""
     device = DEVICES[kind]
     options = [*_NUMBERS, "-arch"] if device.arch else [*_NUMBERS]
     given: dict[str, str | int] = {}
@@ -27,7 +27,9 @@ def parse(kind: str, words: list[str], text: str) -> GpuTarget:
         if name in given:
             raise UsageError(f"target '{text}': option '{key}' is given twice")
         given[name] = _arch(value, text) if name == "arch" else _number(key, value, text)
-    return replace(device, **given)
+    arch = given.get("arch")
+    usual = {"cores": NVIDIA[arch]} if isinstance(arch, str) else {}
+    return replace(device, **(usual | given))
 
 
 def _number(key: str, value: str, text: str) -> int:

@@ -13,8 +13,9 @@ from tilework.targets.base import Target
 class GpuTarget(Target):
     """A device to compile for.
 
-    threads: how many a block may have. shared_kib: memory that the threads of a block share. warp: how many threads run
-    in step. arch: the generation of NVIDIA's devices, such as "sm_90"; empty for others.
+    cores: the multiprocessors, of which each runs a block at least. threads: how many a block may have. shared_kib:
+    memory that the threads of a block share. warp: how many threads run in step. arch: the generation of NVIDIA's
+    devices, such as "sm_90"; empty for others.
     """
 
     threads: int
@@ -40,6 +41,29 @@ class GpuTarget(Target):
     def thread_bytes(self) -> int:
         """How many bytes of buffers a thread may have to itself: beyond registers they are in slow memory."""
         return 16 << 10
+
+    @property
+    def core_registers(self) -> int:
+        """How many registers the threads of a multiprocessor have together."""
+        return 65536
+
+    @property
+    def thread_registers(self) -> int:
+        """How many registers a thread may have: fewer are too few for large tiles, with more too few threads run."""
+        return 128
+
+    @property
+    def resident_threads(self) -> int:
+        """How many threads a multiprocessor runs at once that all have as many registers as they may have."""
+        return self.core_registers // self.thread_registers
+
+    def resident_blocks(self, threads: int, registers: int, shared: int) -> int:
+        """How many blocks a multiprocessor runs at once of which each takes so much: one at least.
+
+        A thread takes that many `registers`, the block as many bytes of `shared` memory.
+        """
+        together = self.core_registers // (threads * registers), 2 * self.resident_threads // threads
+        return max(1, min(*together, 2 * self.shared_bytes // max(shared, 1)))
 
     @property
     def most_threads_z(self) -> int:
@@ -82,4 +106,5 @@ class GpuTarget(Target):
 
     def __str__(self) -> str:
         arch = f" -arch={self.arch}" if self.arch else ""
-        return f"{self.kind}{arch} -threads={self.threads} -shared-kib={self.shared_kib} -warp={self.warp}"
+        numbers = f"-threads={self.threads} -shared-kib={self.shared_kib} -warp={self.warp} -cores={self.cores}"
+        return f"{self.kind}{arch} {numbers}"

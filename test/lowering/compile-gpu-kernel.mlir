@@ -32,9 +32,9 @@
 // CHECK-NOT:               loop.barrier
 
 // OPENCL:      __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void matmul_0(
-// OPENCL:        const long {{.*}} = get_group_id(1);
+// OPENCL:        const int {{.*}} = get_group_id(1);
 // OPENCL:        __local float A_shared[256];
-// OPENCL:        const long {{.*}} = get_local_id(1);
+// OPENCL:        const int {{.*}} = get_local_id(1);
 // OPENCL:        float C_local[16];
 // OPENCL:          barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 te.kernel @matmul(%A: tensor<64x64xf32>, %B: tensor<64x64xf32>) -> tensor<64x64xf32> {

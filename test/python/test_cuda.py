@@ -9,10 +9,13 @@ import shutil
 import subprocess
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from gpu_programs import cooperative
+from onnx import helper
 from test_networks import SMALL
 
 import tilework as tw
@@ -77,6 +80,33 @@ def test_the_cooperative_product(ptxas: str, arch: str, cache: KernelCache, tmp_
     assert "ld.shared.f32" in ptx or "ld.shared.v4" in ptx or "ld.shared.b32" in ptx
     assert "ld.global.nc" in ptx, "what is only read is read through the read-only cache"
     assemble(ptxas, ptx, tmp_path)
+
+
+def products() -> list[onnx.ModelProto]:
+    """Layers that are products: of large matrices, of many small ones, convolutions of ResNet."""
+
+    def layer(kind: str, left: tuple[int, ...], right: tuple[int, ...], **attributes: Any) -> onnx.ModelProto:
+        ends = [helper.make_tensor_value_info(n, onnx.TensorProto.FLOAT, d) for n, d in (("a", left), ("b", right))]
+        result = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
+        nodes = [helper.make_node(kind, ["a", "b"], ["z"], **attributes), helper.make_node("Relu", ["z"], ["y"])]
+        return helper.make_model(helper.make_graph(nodes, kind, ends, [result]))
+
+    return [
+        layer("MatMul", (1024, 1024), (1024, 1024)),
+        layer("MatMul", (4096, 4096), (4096, 4096)),
+        layer("MatMul", (12, 128, 64), (12, 64, 128)),
+        layer("Conv", (1, 3, 224, 224), (64, 3, 7, 7), strides=[2, 2], pads=[3, 3, 3, 3]),
+        layer("Conv", (1, 64, 56, 56), (64, 64, 3, 3), pads=[1, 1, 1, 1]),
+        layer("Conv", (1, 512, 7, 7), (512, 512, 3, 3), pads=[1, 1, 1, 1]),
+    ]
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+def test_products_are_tiles_in_registers(arch: str, ptxas: str, cache: KernelCache, tmp_path: Path):
+    for model in products():
+        [program] = programs(tw.compile(model, target=f"cuda -arch={arch}", cache=cache))
+        assert "ld.shared" in program.source and "fma.rn.f32" in program.source
+        assemble(ptxas, program.source, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["lstm_35", "encoder", "dcgan", "resnet18_qdq"])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from gpu_programs import cooperative
 from onnx import TensorProto, helper, numpy_helper
+from test_networks import small_network
 
 import tilework as tw
 from tilework import te
@@ -111,12 +112,14 @@ def test_squeezenet(cache: KernelCache):
     check(model, random_feeds(model), cache)
 
 
-def test_a_recurrent_network(cache: KernelCache):
-    """Its steps are a loop of the host, which launches kernels in each of them."""
-    model = NETWORKS["lstm_35"](steps=3, hidden=10, vocabulary=20)
-    rng = np.random.default_rng(0)
-    shapes = {value.name: [d.dim_value for d in value.type.tensor_type.shape.dim] for value in model.graph.input}
-    check(model, {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}, cache)
+QUICK = ("encoder", "lstm_35", "resnext26")
+"""Many products at a time, steps that are a loop of the host, and convolutions of groups."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in NETWORKS])
+def test_a_small_network(name: str, cache: KernelCache):
+    model, feeds, _ = small_network(name)
+    check(model, feeds, cache)
 
 
 def test_a_statement_as_a_whole_stays_on_the_host(cache: KernelCache):

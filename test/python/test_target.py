@@ -110,6 +110,11 @@ def test_mattr_changes_a_named_processor():
         ("llvm -mcpu=haswell -mattr=avx2", "'avx2' lacks a sign; write \\+avx2"),
         ("llvm -num-cores=none", "-num-cores=none: expected a positive number"),
         ("llvm -cache-sizes=1,2", "expected 3 positive numbers separated by commas"),
+        ("opencl -threads=0", "-threads needs a number that is 1 or more, as in -threads=64"),
+        ("opencl -cores=all", "-cores needs a number that is 1 or more"),
+        ("opencl -arch=sm_80", "unknown option '-arch=sm_80'; the options are -threads, -shared-kib, -warp, -cores"),
+        ("cuda -arch=sm_80 -arch=sm_90", "option '-arch' is given twice"),
+        ("cuda -arch=sm_91", "there is no architecture 'sm_91'; did you mean 'sm_90'"),
     ],
 )
 def test_wrong_targets_are_explained(text: str, message: str):
@@ -121,6 +126,12 @@ def test_host_and_a_kind_alone_mean_this_machine():
     assert parse_target("host") == parse_target("llvm") == host_target()
     assert str(parse_target("host")).startswith("llvm -mtriple=")
     assert parse_target("c") == replace(host_target(), kind="c")
+
+
+def test_a_device_has_the_multiprocessors_of_its_architecture_unless_they_are_given():
+    texts = ("cuda -arch=sm_75", "cuda -arch=sm_90", "cuda -cores=20 -arch=sm_90", "opencl -cores=4")
+    assert [parse_target(text).cores for text in texts] == [40, 132, 20, 4]
+    assert all(parse_target(str(parse_target(text))) == parse_target(text) for text in texts)
 
 
 def test_a_text_is_read_once():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue
 
 from tilework.dialects.schedule import Tail
-from tilework.tools.fuzz.stages import Drawn, DrawnStage
+from tilework.dialects.te import ComputeOp, ReadOp
+from tilework.tools.fuzz.stages import Drawn, DrawnArgument, DrawnStage, Source
 
 FACTORS = (2, 3, 4, 5, 8, 16)
 SCOPES = ("local", "local", "global", "register")
@@ -146,6 +147,40 @@ def draw_cache_read(d: Drawn) -> None:
     for reader in chosen:
         reader.reads = [copy if s is source else s for s in reader.reads]
     _draw_place(d, copy, chosen[0], scope)
+
+
+def draw_reindex(d: Drawn) -> None:
+    """A copy of what a stage reads, with the stage's own axes; often computed in it."""
+    stages = [s for s in d.computes if _read_at_first(d, s)]
+    if not stages:
+        return
+    reader = d.draw.choice(stages)
+    read, source = d.draw.choice(_read_at_first(d, reader))
+    left, names = sorted({key for e in read.exprs for key in e.variables() if isinstance(key, str)}), list[str]()
+    while left:
+        names.append(left.pop(left.index(d.draw.choice(left))))
+    scope = d.draw.choice(SCOPES)
+    handle = d.s.reindex(d.handle_of(source), scope, reader.handle, names)
+    copy = d.add(reader, handle, f"{source.name}.{scope}", 0, [source])
+    reader.reads = [copy if s is source else s for s in reader.reads]
+    _draw_place(d, copy, reader, scope)
+
+
+def _read_at_first(d: Drawn, stage: DrawnStage) -> list[tuple[ReadOp, Source]]:
+    """What a stage reads as the kernel was written, and reads still."""
+    compute = d.s.kernel.compute(stage.name)
+    found: list[tuple[ReadOp, Source]] = []
+    for read in () if compute is None else compute.reads:
+        found += [(read, source) for source in stage.reads if _is_of(read.tensor, source)]
+    return found
+
+
+def _is_of(tensor: SSAValue, source: Source) -> bool:
+    """Whether a tensor is an argument, or a stage makes it."""
+    if isinstance(tensor, BlockArgument):
+        return isinstance(source, DrawnArgument) and source.number == tensor.index
+    maker = tensor.owner
+    return isinstance(source, DrawnStage) and isinstance(maker, ComputeOp) and maker.stage.data == source.name
 
 
 def _compute(d: Drawn) -> DrawnStage | None:

@@ -16,6 +16,7 @@ from tilework.tools.fuzz.rewrites import (
     draw_inline,
     draw_order,
     draw_pad,
+    draw_reindex,
     draw_rfactor,
     draw_take_back,
 )
@@ -237,6 +238,7 @@ def _group(d: Drawn) -> None:
 PRIMITIVES = (
     *(_split, _split, _fuse, _reorder, _annotate, _annotate, _compute_at, _compute_at, _compute_at),
     *(draw_cache_write, draw_cache_write, draw_rfactor, draw_rfactor, draw_cache_read, draw_cache_read),
+    *(draw_reindex, draw_reindex),
     *(draw_inline, draw_inline, draw_pad, draw_take_back),
     *(_singleton, _reverse_compute_at, _decompose_reduction, _storage_align, _group, _pragma),
     *(_double_buffer, _prefetch, _bind, _set_scope, _env_threads, draw_tensorize, draw_virtual_threads),

@@ -39,6 +39,14 @@ def erase_dead(kernel: KernelOp) -> None:
     _Eraser(kernel).drain()
 
 
+def erase_unused(op: Operation) -> None:
+    """Erase what has no effect, and makes nothing that is used, in an operation, perhaps the operation itself."""
+    for inner in reversed(list(op.walk())):
+        if _is_dead(inner):
+            inner.detach()
+            inner.erase()
+
+
 class _Eraser:
     """Operations to look at, last ones first: erasing one makes its operands and its parent worth a look."""
 

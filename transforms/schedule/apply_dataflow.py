@@ -26,10 +26,10 @@ class ApplyDataflow(TileworkPass):
     te.compute "c" [i: 8] reduce [k: 4] { ... }   ->   te.compute "c.register" [i: 8] reduce [k: 4] { ... }
     schedule.cache_write %c "register"                 te.compute "c" [i: 8] { c.register[i] }
 
-    The primitives: compute_inline, cache_read, cache_write, rfactor, pad_to_multiple. They may stand anywhere: what was
-    done before to the axes that a stage keeps, and where it is computed, stays; splits, fuses and reorders of the axes
-    that go become part of the new stage, anything else that was done to them is refused. A stage is inlined as the
-    other primitives leave it, and is not scheduled. Handles to new stages become `schedule.stage`.
+    The primitives: compute_inline, cache_read, cache_write, reindex, rfactor, pad_to_multiple. They may stand anywhere:
+    what was done before to the axes that a stage keeps, and where it is computed, stays; splits, fuses and reorders of
+    the axes that go become part of the new stage, anything else that was done to them is refused. A stage is inlined as
+    the other primitives leave it, and is not scheduled. Handles to new stages become `schedule.stage`.
     This is an algorithm and no pattern: the primitives are applied one after the other, each to the stages and axes
     that those before it have left.
     """

@@ -134,6 +134,14 @@ schedule.sequence @k {
 
 schedule.sequence @k {
   %s, %i = schedule.stage "a" [i]
+  // expected-error@+1 {{unknown scope 'l1'}}
+  %c, %n = schedule.reindex %s "l1" reader(%s) [i]
+}
+
+// -----
+
+schedule.sequence @k {
+  %s, %i = schedule.stage "a" [i]
   // expected-error@+1 {{an axis is named twice: i, i}}
   %c, %n, %m = schedule.cache_read %s "local" readers(%s) [i, i]
 }

@@ -50,6 +50,9 @@ schedule.sequence @dataflow {
   // CHECK: %xl, %xi, %xk = schedule.cache_read %x{{\w*}} "local.tagged" readers(%a{{.*}}) [i, k]
   // GENERIC: "schedule.cache_read"(%{{.*}}, %{{.*}}) <{scope = "local.tagged", axis_names = ["i", "k"]}>
   %xl, %xi, %xk = schedule.cache_read %x "local.tagged" readers(%a) [i, k]
+  // CHECK: %xr, %k{{\w*}}, %i{{\w*}} = schedule.reindex %x{{\w*}} "shared" reader(%a{{.*}}) [k, i]
+  // GENERIC: "schedule.reindex"(%{{.*}}, %{{.*}}) <{scope = "shared", axis_names = ["k", "i"]}>
+  %xr, %k_1, %i_1 = schedule.reindex %x "shared" reader(%a) [k, i]
   // CHECK: schedule.pad_to_multiple %k{{\w*}} factor 8
   schedule.pad_to_multiple %k factor 8
   // CHECK: %ko, %ki = schedule.split %k{{\w*}} nparts 4 tail pad

@@ -20,11 +20,14 @@ from tilework.driver.phases import run_phase
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.interpreters.te import run_kernel
 from tilework.targets import Target, parse_target
+from tilework.tools.fuzz.cases import SIZES
 from tilework.tools.fuzz.check import Array, Outcome, compare
 from tilework.tools.fuzz.draw import Draw
 from tilework.tools.fuzz.gpu.pocl import run_on_pocl
 from tilework.tools.fuzz.gpu.programs import random_program
+from tilework.tools.fuzz.gpu.ruled import RuledCase
 from tilework.tools.fuzz.gpu.schedules import Scheduler
+from tilework.tools.fuzz.programs import random_kernel
 
 ON_POCL = 16
 """One of so many cases is compiled and run, too."""
@@ -112,9 +115,11 @@ def without_barriers(module: ModuleOp, inputs: list[Array], expected: list[Array
     return found
 
 
-def random_case(draw: Draw, seed: int) -> Case:
-    """A program, a schedule and a device at random."""
+def random_case(draw: Draw, seed: int) -> Case | RuledCase:
+    """A program, a schedule and a device at random; a kernel that the rules schedule at times."""
     target = parse_target(f"opencl -threads={draw.choice((16, 64, 256))} -shared-kib={draw.choice((1, 32))}")
+    if draw.chance(40):
+        return RuledCase(random_kernel(draw), target, draw.choice(SIZES), seed)
     program = random_program(draw)
     try:
         schedule = Scheduler(program, draw).schedule()
