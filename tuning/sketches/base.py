@@ -8,8 +8,9 @@ the search may choose it leaves to knobs.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.te import ComputeOp, KernelOp
@@ -33,6 +34,10 @@ class Decision(ABC):
         """Names of the loops in which stages that it reads may be computed, the outermost first."""
         return ()
 
+    def limits(self, kernel: KernelOp, target: Target) -> Sequence[Limit]:
+        """What the knobs that it writes must be within: what is beyond is never measured."""
+        return ()
+
     @abstractmethod
     def rewrite(self, w: SketchWriter) -> None:
         """Write the primitives that make new stages."""
@@ -51,8 +56,21 @@ class SketchRule(ABC):
 
 
 @dataclass(frozen=True)
+class Limit:
+    """At most so much: the product of some knobs, for each of which one stands where the schedule has no such knob."""
+
+    knobs: tuple[str, ...]
+    most: int
+
+    def allows(self, values: Mapping[str, int]) -> bool:
+        """Whether these values, by knob, are within the limit."""
+        return prod(values.get(knob, 1) for knob in self.knobs) <= self.most
+
+
+@dataclass(frozen=True)
 class Sketch:
-    """A schedule with knobs. name: what was decided, for people."""
+    """A schedule with knobs, and what their values must be within. name: what was decided, for people."""
 
     name: str
     sequence: SequenceOp
+    limits: tuple[Limit, ...] = ()

@@ -122,7 +122,8 @@ def _written(
         decision.write(w)
     told = [f"{', '.join(inlined)} inlined"] if inlined else []
     told += [f"{decision}{_told_place(decision, places)}" for decision in decisions]
-    return Sketch("; ".join(told), w.s.finish())
+    limits = tuple(limit for decision in decisions for limit in decision.limits(kernel, target))
+    return Sketch("; ".join(told), w.s.finish(), limits)
 
 
 def _told_place(decision: Decision, places: Places) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from xdsl.ir import SSAValue
 
@@ -14,9 +15,13 @@ from tilework.dialects.schedule.builder import StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.common.axes import joins_parts
 from tilework.targets import Target
-from tilework.tuning.sketches.base import Decision, SketchRule
+from tilework.targets.cpu.target import CpuTarget
+from tilework.tuning.sketches.base import Decision, Limit, SketchRule
 from tilework.tuning.sketches.facts import extent, powers, reads_by
 from tilework.tuning.sketches.writer import SketchWriter
+
+SPARE = 2
+"""So many registers are left for what a step adds."""
 
 VECTORS = (1, 2, 4, 8)
 """How many vectors of parts a row may have."""
@@ -38,6 +43,12 @@ class RowSums(Decision):
     def levels(self) -> Sequence[str]:
         return ("rows",)
 
+    def limits(self, kernel: KernelOp, target: Target) -> Sequence[Limit]:
+        compute = kernel.compute(self.stage)
+        assert compute is not None and isinstance(target, CpuTarget)
+        lanes = target.lanes(bits_of(compute.result.type))
+        return [Limit((f"{self.stage}.parts", f"{self.stage}.tile"), (target.vector_registers - SPARE) * lanes)]
+
     @property
     def parts(self) -> str:
         """The axis of the parts of a sum."""
@@ -48,6 +59,10 @@ class RowSums(Decision):
         """The axis along which a part is summed."""
         return f"{'.'.join(self.summed)}.outer"
 
+    def total(self, compute: ComputeOp) -> int:
+        """How many terms lie side by side."""
+        return prod(extent(compute, name) for name in self.summed)
+
     def __str__(self) -> str:
         return f"{self.stage} in lanes along {' '.join(self.summed)}"
 
@@ -57,10 +72,8 @@ class RowSums(Decision):
             w.stages[f"{self.stage}.sum"] = w.s.cache_write(w.stage(self.stage), "local")
         inside = w.stages.get(f"{self.stage}.sum") or w.stage(self.stage)
         lanes = w.target.lanes(bits_of(compute.result.type))
-        total = 1
-        for name in self.summed:
-            total *= extent(compute, name)
-        choices = [lanes * count for count in VECTORS if lanes * count <= total] or [lanes]
+        total = self.total(compute)
+        choices = [lanes * count for count in VECTORS if total % (lanes * count) == 0] or [lanes]
         axis = w.s.fuse([inside.axes[name] for name in self.summed])
         _, parts = w.s.split(axis, w.knob(f"{self.stage}.parts", choices))
         spatial = [name for name, _ in compute.spatial]
@@ -104,11 +117,11 @@ class RowSums(Decision):
         *outer, last = [name for name, _ in compute.spatial]
         rows = w.knob(f"{self.stage}.tile", [count for count in ROWS if count <= extent(compute, last)] or [1])
         block, row = w.s.split(parts.axes[last], rows, Tail.PARTITION)
-        lane = _vectors(w, parts.axes[self.parts], lanes)
+        lane = _vectors(w, parts.axes[self.parts], lanes, masked=False)
         w.s.reorder([*(parts.axes[name] for name in outer), block, row, *lane])
         w.s.unroll(row)
         w.s.compute_at(tile, block, "register")
-        inner = _vectors(w, tile.axes[self.parts], lanes)
+        inner = _vectors(w, tile.axes[self.parts], lanes, masked=self.total(compute) % lanes != 0)
         spatial = [tile.axes[name] for name, _ in compute.spatial]
         others = [tile.axes[name] for name, _ in compute.reduction if name not in self.summed]
         w.s.reorder([*spatial[:-1], *others, tile.axes[self.steps], spatial[-1], *inner])
@@ -129,10 +142,10 @@ class RowSums(Decision):
         w.s.vectorize(spatial[-1])
 
 
-def _vectors(w: SketchWriter, axis: SSAValue, lanes: int) -> list[SSAValue]:
+def _vectors(w: SketchWriter, axis: SSAValue, lanes: int, masked: bool) -> list[SSAValue]:
     outer, inner = w.s.split(axis, lanes)
     w.s.unroll(outer)
-    w.s.vectorize(inner)
+    w.s.vectorize(inner, masked)
     return [outer, inner]
 
 

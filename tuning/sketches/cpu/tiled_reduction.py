@@ -12,7 +12,8 @@ from tilework.dialects.schedule import Tail
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.rules.common.axes import sums_windows
 from tilework.targets import Target
-from tilework.tuning.sketches.base import Decision, SketchRule
+from tilework.targets.cpu.target import CpuTarget
+from tilework.tuning.sketches.base import Decision, Limit, SketchRule
 from tilework.tuning.sketches.facts import (
     argument_of,
     consumers,
@@ -28,6 +29,9 @@ from tilework.tuning.sketches.writer import SketchWriter
 
 REGISTERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16)
 """How many elements along an axis a tile in registers may have."""
+
+SPARE = 2
+"""So many registers are left for what a step multiplies."""
 
 VECTORS = (1, 2, 3, 4)
 """How many vectors it may have along the axis of the lanes."""
@@ -60,6 +64,13 @@ class TiledReduction(Decision):
     @property
     def levels(self) -> Sequence[str]:
         return ("block", "tile")
+
+    def limits(self, kernel: KernelOp, target: Target) -> Sequence[Limit]:
+        compute = kernel.compute(self.reduction)
+        assert compute is not None and isinstance(target, CpuTarget)
+        tiles = [f"{self.stage}.{name}.tile" for name in self.order if name != self.vector]
+        lanes = _lanes(compute, target)
+        return [Limit((*tiles, f"{self.stage}.{self.vector}.lanes"), (target.vector_registers - SPARE) * lanes)]
 
     def __str__(self) -> str:
         copy = "" if self.packed is None else f", argument {self.packed} packed"
