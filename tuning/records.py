@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tilework.algebra.errors import TileworkError
+from tilework.algebra.errors import TileworkError, UsageError
 from tilework.runtime.cache import source_hash
 from tilework.tuning.measuring.outcome import Failure, Outcome
 
@@ -25,6 +25,9 @@ VERSION = 1
 DEFAULT = "default"
 """In place of a sketch's name, in the record of the schedule that needs no search."""
 
+NOISE = 0.02
+"""A schedule that is faster by a smaller part than this is not taken for faster than the default."""
+
 _log = logging.getLogger("tilework")
 
 
@@ -33,7 +36,8 @@ class Record:
     """A trial: of which kernel on which target, with which schedule, and what came of it.
 
     kernel: the key of its task. compiler: a hash of the sources that built it. sketch, knobs: what a space calls the
-    candidate. schedule: its text.
+    candidate. schedule: its text. default_seconds: for the best one at the end of a search, how long the default took,
+    which ran in turns with it; None for all others.
     """
 
     kernel: str
@@ -44,6 +48,7 @@ class Record:
     knobs: Mapping[str, int]
     schedule: str
     outcome: Outcome
+    default_seconds: float | None = None
 
     def line(self) -> str:
         """The text of the record."""
@@ -61,21 +66,32 @@ class Record:
             "failure": None if outcome.failure is None else outcome.failure.value,
             "message": outcome.message,
             "build_seconds": round(outcome.build_seconds, 3),
+            "default_seconds": self.default_seconds,
         }
         return json.dumps(fields)
 
 
 class Records:
-    """The records in a file, which need not exist yet; without a path they are only kept in memory."""
+    """The records in a file, which need not exist yet; without a path they are only kept in memory.
+
+    Raises UsageError for what is no path, and as `read_records` does.
+    """
 
     def __init__(self, path: str | os.PathLike[str] | None):
+        if not isinstance(path, str | os.PathLike | None):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"records= takes the path of a file, not a {type(path).__name__}")
         self.path = None if path is None else Path(path)
         self._kept: list[Record] = [] if self.path is None else list(read_records(self.path))
 
     def of(self, kernel: str, threads: int) -> list[Record]:
-        """The records of a kernel that this compiler made, for so many threads."""
+        """The trials of a kernel that this compiler made, for so many threads."""
         now = source_hash()
-        return [r for r in self._kept if (r.kernel, r.threads, r.compiler) == (kernel, threads, now)]
+        mine = [r for r in self._kept if (r.kernel, r.threads, r.compiler) == (kernel, threads, now)]
+        return [r for r in mine if r.default_seconds is None]
+
+    def best(self, threads: int) -> dict[str, str]:
+        """The best schedules, as `best_schedules` finds them."""
+        return best_schedules(self._kept, threads)
 
     def append(self, record: Record) -> None:
         """Keep a record; it is on the disk when this returns. Raises TileworkError where it cannot be written."""
@@ -111,22 +127,20 @@ def merge_records(paths: Iterable[Path], into: Path) -> int:
     return len(lacking)
 
 
-def best_schedules(records: Iterable[Record]) -> dict[str, str]:
-    """For each kernel, by its key, the fastest schedule that was found; none where the default was as fast.
+def best_schedules(records: Iterable[Record], threads: int) -> dict[str, str]:
+    """For each kernel, by its key, the schedule that a search ended with; none where the default was as fast.
 
-    The records of the fewest threads and the latest compiler count where there are several.
+    Of several searches the one that gained most counts; only what this compiler measured, with so many threads, does.
     """
-    best: dict[str, Record] = {}
-    default: dict[str, float] = {}
+    now = source_hash()
+    best: dict[str, tuple[float, str]] = {}
     for record in records:
-        seconds = record.outcome.seconds
-        if seconds is None:
+        seconds, default = record.outcome.seconds, record.default_seconds
+        if seconds is None or default is None or (record.threads, record.compiler) != (threads, now):
             continue
-        if record.sketch == DEFAULT:
-            default[record.kernel] = min(seconds, default.get(record.kernel, seconds))
-        elif record.kernel not in best or seconds < (best[record.kernel].outcome.seconds or 0.0):
-            best[record.kernel] = record
-    return {k: r.schedule for k, r in best.items() if (r.outcome.seconds or 0.0) < default.get(k, 0.0)}
+        gained = seconds / default, record.schedule
+        best[record.kernel] = min(gained, best.get(record.kernel, gained))
+    return {kernel: schedule for kernel, (part, schedule) in best.items() if part <= 1 - NOISE}
 
 
 def _append(path: Path, records: Iterable[Record]) -> None:
@@ -170,6 +184,7 @@ def _record(line: bytes, place: str) -> Record:
         return Record(
             *(fields[name] for name in ("kernel", "target", "compiler", "threads", "sketch", "knobs", "schedule")),
             outcome,
+            fields["default_seconds"],
         )
     except (ValueError, KeyError, TypeError) as error:
         raise TileworkError(f"{place} is no record of a trial: {error}") from None

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from random import Random
 
+from tilework.algebra.errors import TileworkError
 from tilework.dialects.schedule import SequenceOp
 from tilework.runtime.cache import source_hash
+from tilework.tuning.budget import Budget
 from tilework.tuning.candidate import Candidate
 from tilework.tuning.explorers.base import Explorer
-from tilework.tuning.measuring.builder import LocalBuilder
+from tilework.tuning.explorers.genetic import GeneticExplorer
+from tilework.tuning.measuring.builder import Built, LocalBuilder
 from tilework.tuning.measuring.outcome import Code, Outcome
 from tilework.tuning.measuring.runner import LocalRunner
-from tilework.tuning.records import DEFAULT, Record, Records
+from tilework.tuning.progress import Watcher
+from tilework.tuning.records import DEFAULT, NOISE, Record, Records
+from tilework.tuning.sketches.derive import sketches_of
 from tilework.tuning.space import Space
 from tilework.tuning.task import Task
 
@@ -39,13 +45,16 @@ FINALISTS = 3
 ROUNDS = 3
 """How often each of them is."""
 
-NOISE = 0.01
-"""A schedule that is faster by a smaller part than this is not taken for faster."""
-
-OnTrial: TypeAlias = "Callable[[Search], None]"
-
-
 @dataclass(frozen=True)
+class Winner:
+    """What a search ends with. seconds, default_seconds: measured in turns; None where the default does not run."""
+
+    schedule: SequenceOp
+    seconds: float
+    default_seconds: float | None
+
+
+@dataclass(frozen=True, eq=False)
 class Trial:
     """A candidate that was measured; None stands for the default."""
 
@@ -58,11 +67,11 @@ class Trial:
         return self.record.outcome.seconds
 
 
-@dataclass
+@dataclass(eq=False)
 class Search:
     """The state of a search: the trials so far, and the fastest one.
 
-    threads: how many the code may use. on_trial: called after each trial.
+    runner: one for the task, for as long as it lives.
     """
 
     task: Task
@@ -71,9 +80,10 @@ class Search:
     builder: LocalBuilder
     runner: LocalRunner
     records: Records
-    on_trial: OnTrial
+    watcher: Watcher
     trials: list[Trial] = field(default_factory=list[Trial])
     history: dict[Candidate, float | None] = field(default_factory=dict[Candidate, float | None])
+    reference: Built | None = None
     note: str = ""
     """What the user must know about how results were checked."""
 
@@ -112,14 +122,16 @@ class Search:
 
     def _start(self) -> None:
         """Run the kernel without a schedule, which says what is right, and the default."""
-        schedules = [self.task.unscheduled, *([] if self.default else [self.task.default])]
-        built = self.builder.build([self.task.text(s) for s in schedules], FIRST_SECONDS)
-        (reference, failure, _), *others = built
-        if reference is not None:
-            failure = self.runner.set_reference(reference, FIRST_SECONDS)
+        if self.reference is None:
+            self.reference = self.builder.build([self.task.text(self.task.unscheduled)], FIRST_SECONDS)[0]
+        code, failure, _ = self.reference
+        if code is not None:
+            failure = self.runner.set_reference(code, FIRST_SECONDS)
         if failure is not None and failure.failure is not None:
-            self.note = f"the kernel without a schedule could not be run ({failure.message}): the default says what is right"
-        for code, failed, taken in others:
+            why = f"the kernel without a schedule could not be run ({failure.message})"
+            self.note = f"{why}: the first schedule that runs says what is right"
+        if self.default is None:
+            [(code, failed, taken)] = self.builder.build([self.task.text(self.task.default)], FIRST_SECONDS)
             outcome = failed or self._timed(code, FIRST_SECONDS)
             self._keep(None, self.task.default, replace(outcome, build_seconds=taken))
 
@@ -139,53 +151,77 @@ class Search:
             self._keep(candidate, schedule, replace(outcome, build_seconds=taken))
 
     def _keep(self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome) -> None:
-        sketch = DEFAULT if candidate is None else self.space.sketches[candidate.sketch].name
-        knobs = {} if candidate is None else self.space.values(candidate)
-        where = str(self.task.target), source_hash(), self.runner.threads
-        record = Record(self.task.key, *where, sketch, knobs, str(schedule), outcome)
+        record = self._record(candidate, schedule, outcome)
         self.records.append(record)
         self.trials.append(Trial(candidate, record))
         if candidate is not None:
             self.history[candidate] = outcome.seconds
-        self.on_trial(self)
+        self.watcher.trial(self)
+
+    def _record(
+        self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome, default: float | None = None
+    ) -> Record:
+        sketch = DEFAULT if candidate is None else self.space.sketches[candidate.sketch].name
+        knobs = {} if candidate is None else self.space.values(candidate)
+        where = str(self.task.target), source_hash(), self.runner.threads
+        return Record(self.task.key, *where, sketch, knobs, str(schedule), outcome, default)
 
     # -- the end
 
-    def winner(self) -> tuple[Trial | None, float | None, float | None]:
-        """The trial to take, its seconds and those of the default, all run again in turns.
+    def finish(self) -> Winner:
+        """The schedule to take, once the fastest ones have run again, in turns with the default.
 
-        It is the default's where none is faster; None where nothing has a time.
+        It is the default where none is faster; else it is recorded together with the time of the default. Raises
+        TileworkError where no candidate could be measured.
         """
         timed = sorted((t for t in self.trials if t.seconds is not None), key=lambda t: t.seconds or 0.0)
         default = self.default
         finalists = timed[:FINALISTS]
-        if default is not None and default.seconds is not None and default not in finalists:
+        if default in timed and default not in finalists:
             finalists.append(default)
-        if len(finalists) < 2:
-            only = finalists[0] if finalists else None
-            seconds = None if only is None else only.seconds
-            return only, seconds, seconds if only is default else None
+        if not finalists:
+            raise TileworkError(self._nothing_measured())
         seconds = self._in_turns(finalists)
-        least = min(finalists, key=lambda t: seconds[id(t)])
-        of_default = None if default is None else seconds.get(id(default))
-        if default is not None and of_default is not None and seconds[id(least)] > of_default * (1 - NOISE):
-            return default, of_default, of_default
-        return least, seconds[id(least)], of_default
+        of_default = None if default is None else seconds.get(default)
+        least = min(finalists, key=lambda t: seconds[t])
+        if default is not None and of_default is not None and seconds[least] > of_default * (1 - NOISE):
+            least = default
+        if least is not default and of_default is not None:
+            outcome = Outcome(seconds[least])
+            self.records.append(self._record(least.candidate, self.schedule_of(least), outcome, of_default))
+        return Winner(self.schedule_of(least), seconds[least], of_default)
 
-    def _in_turns(self, trials: Sequence[Trial]) -> dict[int, float]:
-        texts = [self.task.text(self._schedule(trial)) for trial in trials]
-        built = self.builder.build(texts, FIRST_SECONDS)
-        seconds = {id(trial): float("inf") for trial in trials}
-        for _ in range(ROUNDS):
+    def _in_turns(self, trials: Sequence[Trial]) -> dict[Trial, float]:
+        """The least time of each, of several runs one after the other."""
+        built = self.builder.build([self.task.text(self.schedule_of(trial)) for trial in trials], FIRST_SECONDS)
+        seconds = {trial: trial.seconds or 0.0 for trial in trials} if len(trials) == 1 else {}
+        for _ in range(ROUNDS if len(trials) > 1 else 0):
             for trial, (code, _, _) in zip(trials, built, strict=True):
                 outcome = None if code is None else self.runner.measure(code, FIRST_SECONDS)
                 if outcome is not None and outcome.seconds is not None:
-                    seconds[id(trial)] = min(seconds[id(trial)], outcome.seconds)
-        return seconds
-
-    def _schedule(self, trial: Trial) -> SequenceOp:
-        return self.task.default if trial.candidate is None else self.space.schedule(trial.candidate)
+                    seconds[trial] = min(outcome.seconds, seconds.get(trial, outcome.seconds))
+        return {trial: seconds.get(trial, float("inf")) for trial in trials}
 
     def schedule_of(self, trial: Trial) -> SequenceOp:
         """The schedule of a trial."""
-        return self._schedule(trial)
+        return self.task.default if trial.candidate is None else self.space.schedule(trial.candidate)
+
+    def _nothing_measured(self) -> str:
+        """Why a search has no result, in a line: how many failures of each kind there were, and the first message."""
+        failures = [t.record.outcome for t in self.trials if t.record.outcome.failure is not None]
+        counts = Counter(str(f.failure) for f in failures)
+        first = {str(f.failure): f.message for f in reversed(failures)}
+        told = "; ".join(f"{count} {kind} ({first[kind].partition(chr(10))[0]})" for kind, count in counts.items())
+        what = f"none of {len(self.trials)} candidates for @{self.task.kernel.sym_name.data} could be measured"
+        return f"{what}: {told}" if told else f"{what}: there was no time for any"
+
+
+def search_for(
+    task: Task, builder: LocalBuilder, runner: LocalRunner, records: Records, budget: Budget, watcher: Watcher
+) -> Search:
+    """A search for a task that goes on where the records end."""
+    space = Space(sketches_of(task.kernel, task.target))
+    explorer = GeneticExplorer(space, Random(budget.seed))
+    search = Search(task, space, explorer, builder, runner, records, watcher)
+    search.resume()
+    return search

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Region
 
 from tilework.algebra.errors import UsageError
 from tilework.analysis.program_targets import HOST, set_targets
@@ -19,9 +19,10 @@ from tilework.backends.element_types import dtype_name
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.te import KernelOp
-from tilework.driver.canonical_text import canonical_text, nameless_text, renamed
+from tilework.driver.canonical_text import nameless_text, renamed
 from tilework.driver.fuzz_data import fuzz_array
 from tilework.driver.kernel_function import ENTRY, declaration_in, scratch_bytes
+from tilework.driver.tuned_schedules import tuning_key
 from tilework.rules.registry import plan_for
 from tilework.runtime.arrays import Array, dtype_named
 from tilework.runtime.tensor_spec import TensorSpec
@@ -42,6 +43,11 @@ class Task:
     seed: int = 0
 
     @property
+    def name(self) -> str:
+        """What the program calls the kernel."""
+        return self.kernel.sym_name.data
+
+    @property
     def entry(self) -> str:
         """The name that the kernel has in code."""
         return ENTRY
@@ -49,8 +55,7 @@ class Task:
     @cached_property
     def key(self) -> str:
         """What the best schedule depends on: the kernel's text and the target."""
-        content = "\n".join([canonical_text(self.kernel), str(self.target)])
-        return hashlib.sha256(content.encode()).hexdigest()
+        return tuning_key(self.kernel, self.target)
 
     @cached_property
     def default(self) -> SequenceOp:
@@ -62,13 +67,13 @@ class Task:
     @cached_property
     def unscheduled(self) -> SequenceOp:
         """The schedule that says nothing."""
-        from xdsl.ir import Block, Region
-
         return SequenceOp(self.kernel.sym_name.data, Region(Block()))
 
     def text(self, schedule: SequenceOp) -> str:
         """What a compiler process is given: the kernel with a schedule, under the entry's name."""
         module = ModuleOp(renamed(self.kernel, schedule, self.entry))
+        for kernel in (op for op in module.ops if isinstance(op, KernelOp)):
+            kernel.attributes.pop("te.layouts", None)  # what is a slice of a larger buffer is measured as a buffer of its own
         set_targets(module, {HOST: self.target})
         return nameless_text(module)
 
@@ -112,7 +117,7 @@ class Task:
         )
 
 
-def check_sizes(kernel: KernelOp) -> None:
+def refuse_symbols(kernel: KernelOp) -> None:
     """Raise UsageError where a size is not known: a schedule is measured for sizes."""
     if kernel.symbols:
         names = ", ".join(kernel.symbols)

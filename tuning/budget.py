@@ -1,0 +1,36 @@
+"""How much a search may spend."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from tilework.algebra.errors import UsageError
+from tilework.algebra.given_values import integer_of
+
+
+@dataclass(frozen=True)
+class Budget:
+    """So many trials, those of the records file among them, until `time.monotonic` shows so much. seed: of all chance."""
+
+    trials: int
+    until: float
+    seed: int
+
+    @staticmethod
+    def of(trials: Any, seconds: Any, seed: Any) -> Budget:
+        """The budget that a user gives, from now on. Raises UsageError for what is none."""
+        count, start = integer_of(trials), integer_of(seed)
+        if count is None or count < 1:
+            raise UsageError(f"trials={trials!r}: the number of trials is a positive integer")
+        if start is None or start < 0:
+            raise UsageError(f"seed={seed!r}: a seed is an integer that is not negative")
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+            raise UsageError(f"seconds={seconds!r}: the time for a search is a positive number of seconds")
+        return Budget(count, time.monotonic() + float(seconds), start)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time is spent."""
+        return time.monotonic() >= self.until
