@@ -53,7 +53,7 @@ def tune_network(
         watcher.begin(searches, list(weights.values()))
         _spend(scheduler, budget)
         for search in searches:
-            if search.best is not None:
+            if search.history:
                 builder.task = search.task
                 with LocalRunner(search.task, get_num_threads()) as search.runner:
                     search.finish()

@@ -56,10 +56,11 @@ class Winner:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A candidate that was measured; None stands for the default."""
+    """A candidate that was measured; None stands for the default. code: where it was built here."""
 
     candidate: Candidate | None
     record: Record
+    code: Code | None = None
 
     @property
     def seconds(self) -> float | None:
@@ -122,18 +123,21 @@ class Search:
 
     def _start(self) -> None:
         """Run the kernel without a schedule, which says what is right, and the default."""
+        schedules = [self.task.unscheduled] if self.reference is None else []
+        schedules += [] if self.default is not None else [self.task.default]
+        built = self.builder.build([self.task.text(schedule) for schedule in schedules], FIRST_SECONDS)
         if self.reference is None:
-            self.reference = self.builder.build([self.task.text(self.task.unscheduled)], FIRST_SECONDS)[0]
-        code, failure, _ = self.reference
-        if code is not None:
-            failure = self.runner.set_reference(code, FIRST_SECONDS)
-        if failure is not None and failure.failure is not None:
-            why = f"the kernel without a schedule could not be run ({failure.message})"
-            self.note = f"{why}: the first schedule that runs says what is right"
-        if self.default is None:
-            [(code, failed, taken)] = self.builder.build([self.task.text(self.task.default)], FIRST_SECONDS)
+            self.reference, *built = built
+        self._set_reference(*self.reference)
+        for code, failed, taken in built:
             outcome = failed or self._timed(code, FIRST_SECONDS)
-            self._keep(None, self.task.default, replace(outcome, build_seconds=taken))
+            self._keep(None, self.task.default, replace(outcome, build_seconds=taken), code)
+
+    def _set_reference(self, code: Code | None, failed: Outcome | None, _: float) -> None:
+        outcome = failed if code is None else self.runner.set_reference(code, FIRST_SECONDS)
+        if outcome is not None and outcome.failure is not None:
+            why = f"the kernel without a schedule could not be run ({outcome.message})"
+            self.note = f"{why}: the first schedule that runs says what is right"
 
     def _timed(self, code: Code | None, seconds: float) -> Outcome:
         assert code is not None
@@ -148,12 +152,14 @@ class Search:
             best = self.best
             limit = max(LEAST_RUN_SECONDS, PATIENCE * (best.seconds or 0.0) if best else FIRST_SECONDS)
             outcome = failed or self._timed(code, limit)
-            self._keep(candidate, schedule, replace(outcome, build_seconds=taken))
+            self._keep(candidate, schedule, replace(outcome, build_seconds=taken), code)
 
-    def _keep(self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome) -> None:
+    def _keep(
+        self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome, code: Code | None
+    ) -> None:
         record = self._record(candidate, schedule, outcome)
         self.records.append(record)
-        self.trials.append(Trial(candidate, record))
+        self.trials.append(Trial(candidate, record, code))
         if candidate is not None:
             self.history[candidate] = outcome.seconds
         self.watcher.trial(self)
@@ -192,15 +198,20 @@ class Search:
         return Winner(self.schedule_of(least), seconds[least], of_default)
 
     def _in_turns(self, trials: Sequence[Trial]) -> dict[Trial, float]:
-        """The least time of each, of several runs one after the other."""
-        built = self.builder.build([self.task.text(self.schedule_of(trial)) for trial in trials], FIRST_SECONDS)
-        seconds = {trial: trial.seconds or 0.0 for trial in trials} if len(trials) == 1 else {}
-        for _ in range(ROUNDS if len(trials) > 1 else 0):
-            for trial, (code, _, _) in zip(trials, built, strict=True):
+        """The least time of each, of several runs one after the other; one trial alone needs no other run."""
+        if len(trials) == 1:
+            return {trials[0]: trials[0].seconds or 0.0}
+        lacking = [trial for trial in trials if trial.code is None]
+        texts = [self.task.text(self.schedule_of(trial)) for trial in lacking]
+        built = {trial: code for trial, (code, _, _) in zip(lacking, self.builder.build(texts, FIRST_SECONDS), strict=True)}
+        seconds = dict.fromkeys(trials, float("inf"))
+        for _ in range(ROUNDS):
+            for trial in trials:
+                code = trial.code or built[trial]
                 outcome = None if code is None else self.runner.measure(code, FIRST_SECONDS)
                 if outcome is not None and outcome.seconds is not None:
-                    seconds[trial] = min(outcome.seconds, seconds.get(trial, outcome.seconds))
-        return {trial: seconds.get(trial, float("inf")) for trial in trials}
+                    seconds[trial] = min(outcome.seconds, seconds[trial])
+        return seconds
 
     def schedule_of(self, trial: Trial) -> SequenceOp:
         """The schedule of a trial."""
