@@ -20,9 +20,9 @@ from tilework.tuning.measuring.outcome import Code, Outcome
 from tilework.tuning.measuring.runner import LocalRunner
 from tilework.tuning.progress import Watcher
 from tilework.tuning.records import DEFAULT, NOISE, Record, Records
-from tilework.tuning.sketches.derive import sketches_of
 from tilework.tuning.space import Space
 from tilework.tuning.task import Task
+from tilework.tuning.text import schedule_text
 
 BATCH = 8
 """So many candidates are built and run before the next ones are proposed."""
@@ -44,6 +44,7 @@ FINALISTS = 3
 
 ROUNDS = 3
 """How often each of them is."""
+
 
 @dataclass(frozen=True)
 class Winner:
@@ -84,6 +85,7 @@ class Search:
     watcher: Watcher
     trials: list[Trial] = field(default_factory=list[Trial])
     history: dict[Candidate, float | None] = field(default_factory=dict[Candidate, float | None])
+    winner: Winner | None = None
     reference: Built | None = None
     note: str = ""
     """What the user must know about how results were checked."""
@@ -154,9 +156,7 @@ class Search:
             outcome = failed or self._timed(code, limit)
             self._keep(candidate, schedule, replace(outcome, build_seconds=taken), code)
 
-    def _keep(
-        self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome, code: Code | None
-    ) -> None:
+    def _keep(self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome, code: Code | None) -> None:
         record = self._record(candidate, schedule, outcome)
         self.records.append(record)
         self.trials.append(Trial(candidate, record, code))
@@ -170,7 +170,7 @@ class Search:
         sketch = DEFAULT if candidate is None else self.space.sketches[candidate.sketch].name
         knobs = {} if candidate is None else self.space.values(candidate)
         where = str(self.task.target), source_hash(), self.runner.threads
-        return Record(self.task.key, *where, sketch, knobs, str(schedule), outcome, default)
+        return Record(self.task.key, *where, sketch, knobs, schedule_text(schedule), outcome, default)
 
     # -- the end
 
@@ -195,7 +195,8 @@ class Search:
         if least is not default and of_default is not None:
             outcome = Outcome(seconds[least])
             self.records.append(self._record(least.candidate, self.schedule_of(least), outcome, of_default))
-        return Winner(self.schedule_of(least), seconds[least], of_default)
+        self.winner = Winner(self.schedule_of(least), seconds[least], of_default)
+        return self.winner
 
     def _in_turns(self, trials: Sequence[Trial]) -> dict[Trial, float]:
         """The least time of each, of several runs one after the other; one trial alone needs no other run."""
@@ -203,7 +204,8 @@ class Search:
             return {trials[0]: trials[0].seconds or 0.0}
         lacking = [trial for trial in trials if trial.code is None]
         texts = [self.task.text(self.schedule_of(trial)) for trial in lacking]
-        built = {trial: code for trial, (code, _, _) in zip(lacking, self.builder.build(texts, FIRST_SECONDS), strict=True)}
+        results = zip(lacking, self.builder.build(texts, FIRST_SECONDS), strict=True)
+        built = {trial: code for trial, (code, _, _) in results}
         seconds = dict.fromkeys(trials, float("inf"))
         for _ in range(ROUNDS):
             for trial in trials:
@@ -231,7 +233,7 @@ def search_for(
     task: Task, builder: LocalBuilder, runner: LocalRunner, records: Records, budget: Budget, watcher: Watcher
 ) -> Search:
     """A search for a task that goes on where the records end."""
-    space = Space(sketches_of(task.kernel, task.target))
+    space = task.space()
     explorer = GeneticExplorer(space, Random(budget.seed))
     search = Search(task, space, explorer, builder, runner, records, watcher)
     search.resume()

@@ -22,6 +22,7 @@ from tilework.tuning.records import DEFAULT, read_records
 from tilework.tuning.sketches.base import Limit, Sketch
 from tilework.tuning.sketches.derive import sketches_of
 from tilework.tuning.space import Space
+from tilework.tuning.text import schedule_text
 
 CPU = parse_target("llvm -mcpu=znver4")
 
@@ -36,10 +37,10 @@ def matmul(n: int, m: int, k: int) -> list[te.Tensor]:
 def softmax(n: int, m: int) -> list[te.Tensor]:
     """The tensors of a softmax of rows."""
     x = te.placeholder((n, m), name="X")
-    k, l = te.reduce_axis((0, m), name="k"), te.reduce_axis((0, m), name="l")
+    k, r = te.reduce_axis((0, m), name="k"), te.reduce_axis((0, m), name="r")
     most = te.compute((n,), lambda i: te.max(x[i, k], axis=k), name="M")
     powers = te.compute((n, m), lambda i, j: te.exp(x[i, j] - most[i]), name="E")
-    total = te.compute((n,), lambda i: te.sum(powers[i, l], axis=l), name="S")
+    total = te.compute((n,), lambda i: te.sum(powers[i, r], axis=r), name="S")
     return [x, te.compute((n, m), lambda i, j: powers[i, j] / total[i], name="Y")]
 
 
@@ -102,12 +103,15 @@ def test_an_empty_tensor_is_tuned_to_no_avail():
     tuned.function(np.empty((0, 8), "f4"), np.empty((0, 8), "f4"))
 
 
-@pytest.mark.parametrize("options, message", [
-    ({"trials": 0}, "trials=0: the number of trials is a positive integer"),
-    ({"seconds": -1}, "seconds=-1: the time for a search is a positive number of seconds"),
-    ({"seed": -2}, "seed=-2: a seed is an integer that is not negative"),
-    ({"records": 7}, "records= takes the path of a file, not a int"),
-])
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"trials": 0}, "trials=0: the number of trials is a positive integer"),
+        ({"seconds": -1}, "seconds=-1: the time for a search is a positive number of seconds"),
+        ({"seed": -2}, "seed=-2: a seed is an integer that is not negative"),
+        ({"records": 7}, "records= takes the path of a file, not a int"),
+    ],
+)
 def test_options_are_checked(options: dict[str, object], message: str):
     with pytest.raises(UsageError) as caught:
         tw.tune(matmul(4, 4, 4), **options)
@@ -126,6 +130,17 @@ def test_rules_are_for_te_programs():
         tw.tune("model.onnx", rules=False)
 
 
+def test_the_knobs_of_a_schedule_are_searched():
+    a, b, c = matmul(32, 48, 16)
+    s = te.create_schedule(c.op)
+    i, j = s[c].op.axis
+    _, inner = s[c].split(j, factor=te.knob("width", [1, 4, 16], 1))
+    s[c].vectorize(inner)
+    tuned = tw.tune([a, b, c], schedule=s, trials=4)
+    assert len(tuned.trials) == 4 and {t.record.knobs.get("width") for t in tuned.trials} == {None, 1, 4, 16}
+    assert '#schedule.knob<"width", [1, 4, 16], ' in tuned.schedule
+
+
 def test_a_program_has_a_result():
     with pytest.raises(UsageError, match="the program to tune has no result"):
         tw.tune([te.placeholder((4,), name="X")])
@@ -136,13 +151,13 @@ def test_a_program_has_a_result():
 
 def test_sketches_say_what_was_decided():
     names = [sketch.name for sketch in sketches_of(kernel_of(softmax(64, 128)), CPU)]
-    assert "E inlined; Y in blocks of i; S in lanes along l at Y.rows; M in lanes along k at Y.rows" in names
+    assert "E inlined; Y in blocks of i; S in lanes along r at Y.rows; M in lanes along k at Y.rows" in names
     assert len(names) == len(set(names))
 
 
 def test_knobs_of_a_sketch_are_printed():
     sketch = sketches_of(kernel_of(matmul(64, 64, 64)), CPU)[0]
-    assert '#schedule.knob<"C.i.tile", [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16], 1>' in str(sketch.sequence)
+    assert '#schedule.knob<"C.i.tile", [1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16], 1>' in schedule_text(sketch.sequence)
     assert "C.j.lanes" in knobs_of(sketch.sequence)
 
 
@@ -174,8 +189,8 @@ def test_explorers_propose_each_candidate_once(explorer: type[RandomExplorer]):
     while batch := search.propose(8, history):
         assert not set(batch) & set(history)
         history |= {candidate: 1.0 + candidate.values[0] for candidate in batch}
-    expected = sum(values["C.i.tile"] <= 2 for values in map(space.values, GridExplorer(space, Random(0)).propose(999, {})))
-    assert len(history) == expected > 0
+    everything = map(space.values, GridExplorer(space, Random(0)).propose(999, {}))
+    assert len(history) == sum(values["C.i.tile"] <= 2 for values in everything) > 0
 
 
 # -- networks
