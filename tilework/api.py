@@ -108,8 +108,8 @@ def tune(
 ) -> Any:
     """Search for fast schedules of a te program, or of the kernels of a model, by measuring candidates here.
 
-    program: the arguments of a te program in a list, results last, as for `build`: the result is a `tuning.Tuned`. Or a
-    model as `compile` takes it, with `precision`, `parameters`, `targets`: the result is a `Module`. trials, seconds:
+    program: the arguments of a te program in a list, results last, as for `build`, or a template (`tuning.template`)
+    called with its arguments: the result is a `tuning.Tuned`. Or a model as `compile` takes it, with `precision`, `parameters`, `targets`: the result is a `Module`. trials, seconds:
     what the search may spend. records: a file of trials; the same search goes on where it ends, and
     `compile(model, records=...)` makes the module again. The first trial is the schedule of the target's rules, for a
     te program without `rules` no schedule; no result is slower.
@@ -122,12 +122,14 @@ def tune(
     from tilework.tuning.records import Records
 
     budget, kept, told = Budget.of(trials, seconds, seed), Records(records), watcher or Silent()
-    if isinstance(program, list | tuple):
+    from tilework.tuning.templates.template import TemplateProgram
+
+    if isinstance(program, list | tuple | TemplateProgram):
         from tilework.targets import target_to_compile_for
         from tilework.tuning.programs import tune_program
 
         machine = target_to_compile_for("host" if target is None else target)
-        return tune_program(cast("Sequence[Tensor]", program), schedule, machine, budget, kept, rules, told)
+        return tune_program(cast("Any", program), schedule, machine, budget, kept, rules, told)
     if not rules or schedule is not None:
         given = "rules=False" if not rules else "schedule="
         raise UsageError(f"{given} is for te programs: a model is lowered by the rules")

@@ -87,7 +87,7 @@ def tune_all(tasks: Mapping[Task, int], budget: Budget, records: Records, watche
 
 
 def _search(task: Task, builder: LocalBuilder, records: Records, budget: Budget, watcher: Watcher) -> Search:
-    return search_for(task, builder, LocalRunner(task, get_num_threads()), records, budget, watcher)
+    return search_for(task, task.space(), builder, LocalRunner(task, get_num_threads()), records, budget, watcher)
 
 
 def _spend(scheduler: TaskScheduler, budget: Budget) -> None:

@@ -28,6 +28,8 @@ from tilework.tuning.progress import Watcher
 from tilework.tuning.records import Records
 from tilework.tuning.search import Trial, search_for
 from tilework.tuning.task import Task, refuse_symbols
+from tilework.tuning.templates.config import Config
+from tilework.tuning.templates.template import TemplateProgram, TemplateSpace
 from tilework.tuning.text import schedule_text
 
 
@@ -48,7 +50,7 @@ class Tuned:
 
 
 def tune_program(
-    program: Sequence[Tensor],
+    program: Sequence[Tensor] | TemplateProgram,
     schedule: Schedule | None,
     machine: Target,
     budget: Budget,
@@ -56,17 +58,32 @@ def tune_program(
     rules: bool,
     watcher: Watcher,
 ) -> Tuned:
-    """As `tilework.tune`, of a te program, perhaps with a schedule that has knobs."""
-    kernel, own = _kernel_of(program, schedule)
-    task = Task(kernel, machine, rules, budget.seed, own)
-    refuse_symbols(task.kernel)
+    """As `tilework.tune`, of a te program, perhaps with a schedule that has knobs, or of a template."""
+    if isinstance(program, TemplateProgram):
+        task, space = _of_template(program, machine, rules, budget.seed)
+    else:
+        kernel, own = _kernel_of(program, schedule)
+        task = Task(kernel, machine, rules, budget.seed, own)
+        refuse_symbols(task.kernel)
+        space = task.space()
     with LocalBuilder(task, physical_cores()) as builder, LocalRunner(task, get_num_threads()) as runner:
-        search = search_for(task, builder, runner, records, budget, watcher)
+        search = search_for(task, space, builder, runner, records, budget, watcher)
         watcher.begin([search], [1])
         search.run(budget.trials, budget.until)
         winner = search.finish()
     function, text = _function(task, winner.schedule), schedule_text(winner.schedule)
     return Tuned(function, text, winner.seconds, winner.default_seconds, search.trials)
+
+
+def _of_template(program: TemplateProgram, machine: Target, rules: bool, seed: int) -> tuple[Task, TemplateSpace]:
+    """What a template computes, and its configurations."""
+    config = Config()
+    s, tensors = program.instantiate(config)
+    kernel, sequence = _kernel_of(tensors, s)
+    assert sequence is not None
+    task = Task(kernel, machine, rules, seed)
+    refuse_symbols(kernel)
+    return task, TemplateSpace(program, sequence, config)
 
 
 def _kernel_of(program: Sequence[Tensor], schedule: Schedule | None) -> tuple[KernelOp, SequenceOp | None]:

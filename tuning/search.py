@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
+from xdsl.utils.exceptions import VerifyException
+
 from tilework.algebra.errors import TileworkError
 from tilework.dialects.schedule import SequenceOp
 from tilework.runtime.cache import source_hash
@@ -16,7 +18,7 @@ from tilework.tuning.candidate import Candidate
 from tilework.tuning.explorers.base import Explorer
 from tilework.tuning.explorers.genetic import GeneticExplorer
 from tilework.tuning.measuring.builder import Built, LocalBuilder
-from tilework.tuning.measuring.outcome import Code, Outcome
+from tilework.tuning.measuring.outcome import Code, Failure, Outcome
 from tilework.tuning.measuring.runner import LocalRunner
 from tilework.tuning.progress import Watcher
 from tilework.tuning.records import DEFAULT, NOISE, Record, Records
@@ -147,10 +149,10 @@ class Search:
         return self.runner.measure(code, seconds, None if best is None else best.seconds)
 
     def _measure(self, candidates: Sequence[Candidate], until: float) -> None:
-        schedules = [self.space.schedule(candidate) for candidate in candidates]
+        schedules = {c: schedule for c in candidates if (schedule := self._instantiated(c)) is not None}
         left = max(1.0, until - time.monotonic())
-        built = self.builder.build([self.task.text(s) for s in schedules], min(BUILD_SECONDS, left))
-        for candidate, schedule, (code, failed, taken) in zip(candidates, schedules, built, strict=True):
+        built = self.builder.build([self.task.text(s) for s in schedules.values()], min(BUILD_SECONDS, left))
+        for (candidate, schedule), (code, failed, taken) in zip(schedules.items(), built, strict=True):
             best = self.best
             limit = max(LEAST_RUN_SECONDS, PATIENCE * (best.seconds or 0.0) if best else FIRST_SECONDS)
             outcome = failed or self._timed(code, limit)
@@ -171,6 +173,14 @@ class Search:
         knobs = {} if candidate is None else self.space.values(candidate)
         where = str(self.task.target), source_hash(), self.runner.threads
         return Record(self.task.key, *where, sketch, knobs, schedule_text(schedule), outcome, default)
+
+    def _instantiated(self, candidate: Candidate) -> SequenceOp | None:
+        """The schedule of a candidate; None for one that its template refuses."""
+        try:
+            return self.space.schedule(candidate)
+        except (TileworkError, VerifyException) as error:
+            self._keep(candidate, self.task.unscheduled, Outcome(None, Failure.INSTANTIATION, str(error)), None)
+            return None
 
     # -- the end
 
@@ -230,10 +240,15 @@ class Search:
 
 
 def search_for(
-    task: Task, builder: LocalBuilder, runner: LocalRunner, records: Records, budget: Budget, watcher: Watcher
+    task: Task,
+    space: Space,
+    builder: LocalBuilder,
+    runner: LocalRunner,
+    records: Records,
+    budget: Budget,
+    watcher: Watcher,
 ) -> Search:
-    """A search for a task that goes on where the records end."""
-    space = task.space()
+    """A search in the space of a task that goes on where the records end."""
     explorer = GeneticExplorer(space, Random(budget.seed))
     search = Search(task, space, explorer, builder, runner, records, watcher)
     search.resume()

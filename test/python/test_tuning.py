@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tilework as tw
-from tilework import te
+from tilework import te, tuning
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.dialects.schedule import knobs_of
 from tilework.dialects.te import KernelOp
@@ -18,10 +18,12 @@ from tilework.targets import parse_target
 from tilework.tuning.explorers.genetic import GeneticExplorer
 from tilework.tuning.explorers.grid import GridExplorer
 from tilework.tuning.explorers.random import RandomExplorer
+from tilework.tuning.measuring.outcome import Failure
 from tilework.tuning.records import DEFAULT, read_records
 from tilework.tuning.sketches.base import Limit, Sketch
 from tilework.tuning.sketches.derive import sketches_of
 from tilework.tuning.space import Space
+from tilework.tuning.templates.config import Config
 from tilework.tuning.text import schedule_text
 
 CPU = parse_target("llvm -mcpu=znver4")
@@ -144,6 +146,79 @@ def test_the_knobs_of_a_schedule_are_searched():
 def test_a_program_has_a_result():
     with pytest.raises(UsageError, match="the program to tune has no result"):
         tw.tune([te.placeholder((4,), name="X")])
+
+
+# -- templates
+
+
+@tuning.template
+def tiled(n: int, m: int, k: int):
+    """A product of matrices, tiled as AutoTVM's tutorial does."""
+    a, b, c = matmul(n, m, k)
+    s = te.create_schedule(c.op)
+    config = tuning.get_config()
+    i, j = s[c].op.axis
+    [r] = s[c].op.reduce_axis
+    config.define_split("tile_i", i, num_outputs=2)
+    config.define_split("tile_j", j, num_outputs=2, filter=lambda split: split.size[-1] <= 16)
+    config.define_knob("outer first", [True, False])
+    if config["tile_i"].size[-1] == n:
+        config.raise_error("a tile is not all")
+    io, ii = config["tile_i"].apply(s, c, i)
+    jo, ji = config["tile_j"].apply(s, c, j)
+    config.define_reorder("order", [r, ii], policy="all")
+    s[c].reorder(io, jo, *config["order"].apply(s, c, [r, ii]), ji)
+    config.define_annotate("inner", [ii, ji], policy="try_unroll_vec")
+    config["inner"].apply(s, c, [ii, ji])
+    return s, [a, b, c]
+
+
+def test_a_template_is_tuned():
+    tuned = tw.tune(tiled(6, 8, 5), trials=9, rules=False)
+    failures = {t.record.outcome.failure for t in tuned.trials}
+    assert len(tuned.trials) == 9 and failures <= {None, Failure.INSTANTIATION}
+    assert {*tuned.trials[1].record.knobs} == {"tile_i", "tile_j", "outer first", "order", "inner"}
+    a, b, c = np.random.rand(6, 5).astype("f4"), np.random.rand(5, 8).astype("f4"), np.empty((6, 8), "f4")
+    tuned.function(a, b, c)
+    np.testing.assert_allclose(c, a @ b, rtol=1e-4)
+
+
+def test_a_template_says_what_is_to_be_chosen():
+    config = Config()
+    tiled(6, 32, 5).instantiate(config)
+    assert [split.size for split in config.options["tile_i"]] == [(-1, 1), (-1, 2), (-1, 3), (-1, 6)]
+    assert [split.size for split in config.options["tile_j"]] == [(-1, 1), (-1, 2), (-1, 4), (-1, 8), (-1, 16)]
+    assert [order.perm for order in config.options["order"]] == [(0, 1), (1, 0)]
+    assert ("unroll", "vec") in [annotate.anns for annotate in config.options["inner"]]
+
+
+@pytest.mark.parametrize(
+    "policy, extent, expected",
+    [
+        ("factors", 7, [(-1, 1), (-1, 7)]),
+        ("power2", 7, [(-1, 1), (-1, 2), (-1, 4)]),
+        ("verbose", 3, [(-1, 1), (-1, 2), (-1, 3)]),
+        ("candidate", 7, [(-1, 5)]),
+    ],
+)
+def test_policies_of_splits(policy: str, extent: int, expected: list[tuple[int, ...]]):
+    config = Config()
+    config.define_split("t", extent, policy=policy, candidate=[(-1, 5)])
+    assert [split.size for split in config.options["t"]] == expected
+
+
+def test_templates_are_refused_in_a_line():
+    with pytest.raises(UsageError, match="get_config belongs into a function that tuning.template is applied to"):
+        tuning.get_config()
+    config = Config()
+    with pytest.raises(UsageError, match="define_split: the policies are factors, power2, .* not 'all'"):
+        config.define_split("t", 8, policy="all")
+    with pytest.raises(UsageError, match="'t' has nothing to choose from: loosen its filter"):
+        config.define_split("t", 8, filter=lambda _: False)
+    with pytest.raises(UsageError, match="the template has defined nothing of the name 'tile'"):
+        _ = config["tile"]
+    with pytest.raises(UsageError, match="the template <lambda> returns a schedule and a list of tensors"):
+        tw.tune(tuning.template(lambda: None)())
 
 
 # -- sketches and spaces
