@@ -101,6 +101,8 @@ def tune(
     seed: int = 0,
     rules: bool = True,
     schedule: Schedule | None = None,
+    explorer: str = "evolutionary",
+    model: str = "residual",
     precision: str = "default",
     parameters: Mapping[str, NDArray[Any]] | None = None,
     targets: Mapping[str, str] | None = None,
@@ -114,16 +116,17 @@ def tune(
     trials; the same search goes on where it ends, and `compile(model, records=...)` makes the module again. The first
     trial is the schedule of the target's rules, for a te program without `rules` no schedule; no result is slower.
     schedule: a schedule of the te program with knobs (`te.knob`), which alone are searched then; it is the first trial.
-    watcher: is told of every trial. Raises UsageError for a te program with symbolic sizes, TileworkError where no
-    candidate could be measured.
+    explorer: "random", "grid", "genetic"; or guided by a `model`, "annealing", "evolutionary". model: "analytic",
+    "trees", or both, "residual". watcher: is told of every trial. Raises UsageError for a te program with symbolic
+    sizes, TileworkError where no candidate could be measured.
     """
     from tilework.tuning.budget import Budget
     from tilework.tuning.progress import Silent
     from tilework.tuning.records import Records
 
-    budget, kept, told = Budget.of(trials, seconds, seed), Records(records), watcher or Silent()
     from tilework.tuning.templates.template import TemplateProgram
 
+    budget, kept, told = Budget.of(trials, seconds, seed, explorer, model), Records(records), watcher or Silent()
     if isinstance(program, list | tuple | TemplateProgram):
         from tilework.targets import target_to_compile_for
         from tilework.tuning.programs import tune_program

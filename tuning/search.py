@@ -16,11 +16,13 @@ from tilework.runtime.cache import source_hash
 from tilework.tuning.budget import Budget
 from tilework.tuning.candidate import Candidate
 from tilework.tuning.explorers.base import Explorer
-from tilework.tuning.explorers.genetic import GeneticExplorer
+from tilework.tuning.explorers.registry import explorer_named
 from tilework.tuning.measuring.builder import Built, LocalBuilder
 from tilework.tuning.measuring.outcome import Code, Failure, Outcome
 from tilework.tuning.measuring.runner import LocalRunner
+from tilework.tuning.models.registry import model_named
 from tilework.tuning.progress import Watcher
+from tilework.tuning.ranker import Ranker
 from tilework.tuning.records import DEFAULT, NOISE, Record, Records
 from tilework.tuning.space import Space
 from tilework.tuning.task import Task
@@ -249,7 +251,8 @@ def search_for(
     watcher: Watcher,
 ) -> Search:
     """A search in the space of a task that goes on where the records end."""
-    explorer = GeneticExplorer(space, Random(budget.seed))
+    ranker = Ranker(task, space, model_named(budget.model)(task.target))
+    explorer = explorer_named(budget.explorer)(space, Random(budget.seed), ranker)
     search = Search(task, space, explorer, builder, runner, records, watcher)
     search.resume()
     return search

@@ -15,6 +15,7 @@ from tilework.tuning.candidate import Candidate
 from tilework.tuning.sketches.base import Sketch
 from tilework.tuning.space import Knobs, Space
 from tilework.tuning.templates.config import Config
+from tilework.tuning.templates.entities import Split
 
 Made = tuple[Schedule, Sequence[Tensor]]
 
@@ -68,6 +69,14 @@ class TemplateSpace(Space):
         """One set: what the template has defined."""
         counts = tuple(tuple(range(len(options))) for options in self._options.values())
         return (Knobs(tuple(self._options), counts, ()),)
+
+    def numbers(self, candidate: Candidate) -> list[float]:
+        """What is chosen, as numbers: for each part of a split its size, for all else which choice it is."""
+        found: list[float] = []
+        for number, options in zip(candidate.values, self._options.values(), strict=True):
+            entity = options[number]
+            found += map(float, entity.size) if isinstance(entity, Split) else [float(number)]
+        return found
 
     def schedule(self, candidate: Candidate) -> SequenceOp:
         """What the function makes in the candidate's configuration."""
