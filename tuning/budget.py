@@ -10,6 +10,10 @@ from tilework.algebra.errors import UsageError
 from tilework.algebra.given_values import integer_of
 
 
+EXPLORER, MODEL = "evolutionary", "residual"
+"""What chooses candidates, and what ranks them, if a user says nothing else."""
+
+
 @dataclass(frozen=True)
 class Budget:
     """So many trials, those in the records among them, until `time.monotonic` shows so much.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -26,6 +26,8 @@ from tilework.tuning.ranker import Ranker
 from tilework.tuning.records import DEFAULT, NOISE, Record, Records
 from tilework.tuning.space import Space
 from tilework.tuning.task import Task
+from tilework.tuning.templates.ranking import KnobRanker
+from tilework.tuning.templates.template import TemplateSpace
 from tilework.tuning.text import schedule_text
 
 BATCH = 8
@@ -90,6 +92,8 @@ class Search:
     trials: list[Trial] = field(default_factory=list[Trial])
     history: dict[Candidate, float | None] = field(default_factory=dict[Candidate, float | None])
     winner: Winner | None = None
+    ranker: Ranker | KnobRanker | None = None
+    _predicted: dict[Candidate, float] = field(default_factory=dict[Candidate, float])
     reference: Built | None = None
     note: str = ""
     """What the user must know about how results were checked."""
@@ -122,10 +126,19 @@ class Search:
         self._start()
         while len(self.trials) < trials and time.monotonic() < until and self.space.sketches:
             count = min(BATCH, trials - len(self.trials))
-            candidates = self.explorer.propose(count, self.history)
+            candidates = self._proposed(count)
             if not candidates:
                 return
             self._measure(candidates, until)
+
+    def _proposed(self, count: int) -> list[Candidate]:
+        """The next candidates, and what the model thinks of them."""
+        if self.ranker is not None:
+            self.ranker.learn(self.history)
+        candidates = self.explorer.propose(count, self.history)
+        if self.ranker is not None and candidates:
+            self._predicted |= dict(zip(candidates, map(float, self.ranker(candidates)), strict=True))
+        return candidates
 
     def _start(self) -> None:
         """Run the kernel without a schedule, which says what is right, and the default."""
@@ -161,20 +174,22 @@ class Search:
             self._keep(candidate, schedule, replace(outcome, build_seconds=taken), code)
 
     def _keep(self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome, code: Code | None) -> None:
-        record = self._record(candidate, schedule, outcome)
+        record = self._recorded(candidate, schedule, outcome)
         self.records.append(record)
         self.trials.append(Trial(candidate, record, code))
         if candidate is not None:
             self.history[candidate] = outcome.seconds
         self.watcher.trial(self)
 
-    def _record(
+    def _recorded(
         self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome, default: float | None = None
     ) -> Record:
         sketch = DEFAULT if candidate is None else self.space.sketches[candidate.sketch].name
-        knobs = {} if candidate is None else self.space.values(candidate)
+        knobs: Mapping[str, int] = {} if candidate is None else self.space.values(candidate)
         where = str(self.task.target), source_hash(), self.runner.threads
-        return Record(self.task.key, *where, sketch, knobs, schedule_text(schedule), outcome, default)
+        predicted = None if candidate is None else self._predicted.get(candidate)
+        text = schedule_text(schedule)
+        return Record(self.task.key, self.task.name, *where, sketch, knobs, text, outcome, default, predicted)
 
     def _instantiated(self, candidate: Candidate) -> SequenceOp | None:
         """The schedule of a candidate; None for one that its template refuses."""
@@ -206,7 +221,7 @@ class Search:
             least = default
         if least is not default and of_default is not None:
             outcome = Outcome(seconds[least])
-            self.records.append(self._record(least.candidate, self.schedule_of(least), outcome, of_default))
+            self.records.append(self._recorded(least.candidate, self.schedule_of(least), outcome, of_default))
         self.winner = Winner(self.schedule_of(least), seconds[least], of_default)
         return self.winner
 
@@ -251,8 +266,11 @@ def search_for(
     watcher: Watcher,
 ) -> Search:
     """A search in the space of a task that goes on where the records end."""
-    ranker = Ranker(task, space, model_named(budget.model)(task.target))
+    if isinstance(space, TemplateSpace):
+        ranker = KnobRanker(space)
+    else:
+        ranker = Ranker(task, space, model_named(budget.model)(task.target))
     explorer = explorer_named(budget.explorer)(space, Random(budget.seed), ranker)
-    search = Search(task, space, explorer, builder, runner, records, watcher)
+    search = Search(task, space, explorer, builder, runner, records, watcher, ranker=ranker)
     search.resume()
     return search

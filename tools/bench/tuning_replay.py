@@ -78,7 +78,10 @@ class RecordedSpace(Space):
         """One of the records of a sketch that have most values in common with a candidate, the candidate apart."""
         if candidate in self.seconds:
             return candidate
-        close = [(sum(a != b for a, b in zip(c.values, candidate.values, strict=True)), c) for c in self._of[candidate.sketch]]
+        close = [
+            (sum(a != b for a, b in zip(c.values, candidate.values, strict=True)), c)
+            for c in self._of[candidate.sketch]
+        ]
         least = min(distance for distance, _ in close)
         return rng.choice([c for distance, c in close if distance == least])
 
