@@ -9,7 +9,6 @@ from typing import Any
 from tilework.algebra.errors import UsageError
 from tilework.algebra.given_values import integer_of
 
-
 EXPLORER, MODEL = "evolutionary", "residual"
 """What chooses candidates, and what ranks them, if a user says nothing else."""
 
