@@ -41,9 +41,10 @@ _log = logging.getLogger("tilework")
 class Record:
     """A trial: of which kernel on which target, with which schedule, and what came of it.
 
-    kernel: the key of its task. name: what the program calls it. compiler: a hash of the sources that built it. sketch, knobs: what a space calls the
-    candidate. schedule: its text. default_seconds: for the best one at the end of a search, how long the default took,
-    which ran in turns with it; None for all others. predicted: the score that the model gave it, if there was one.
+    kernel: the key of its task. name: what the program calls it. compiler: a hash of the sources that built it.
+    sketch, knobs: what a space calls the candidate. schedule: its text. default_seconds: for the best one at the end of
+    a search, how long the default took, which ran in turns with it; None for all others. predicted: the score that the
+    model gave it, if there was one.
     """
 
     kernel: str

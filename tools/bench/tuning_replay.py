@@ -78,12 +78,14 @@ class RecordedSpace(Space):
         """One of the records of a sketch that have most values in common with a candidate, the candidate apart."""
         if candidate in self.seconds:
             return candidate
-        close = [
-            (sum(a != b for a, b in zip(c.values, candidate.values, strict=True)), c)
-            for c in self._of[candidate.sketch]
-        ]
-        least = min(distance for distance, _ in close)
-        return rng.choice([c for distance, c in close if distance == least])
+        distances = {c: _distance(c, candidate) for c in self._of[candidate.sketch]}
+        least = min(distances.values())
+        return rng.choice([c for c, distance in distances.items() if distance == least])
+
+
+def _distance(one: Candidate, other: Candidate) -> int:
+    """In how many knobs candidates of one sketch differ."""
+    return sum(a != b for a, b in zip(one.values, other.values, strict=True))
 
 
 @dataclass(frozen=True)

@@ -111,12 +111,10 @@ def _tune_kernels(options: argparse.Namespace, module: ModuleOp, title: str) -> 
             for sketch in task.space().sketches:
                 print(f"// {sketch.name}\n{schedule_text(sketch.sequence)}")
         return 0
-    budget, records = (
-        Budget.of(options.trials, options.seconds, options.seed, options.explorer, options.model_name),
-        Records(options.records),
-    )
+    chosen = options.explorer, options.model_name
+    budget = Budget.of(options.trials, options.seconds, options.seed, *chosen)
     with shown_search(title, options.trials, options.seconds) as progress:
-        searches = tune_all(tasks, budget, records, progress)
+        searches = tune_all(tasks, budget, Records(options.records), progress)
     for line in search_table(searches, list(tasks.values())):
         print(line, file=sys.stderr)
     for search in searches:
