@@ -368,7 +368,7 @@ class _Emitter:
         if not guards:
             body()
             return
-        _refuse_tails(stage, guards)
+        _refuse_tails(stage, guards, self.state.knobs)
         inside = Region(Block())
         self.insert(loop.IfOp([self.condition(g) for g in guards], inside))
         with self.cursor.inside(inside.block):
@@ -470,13 +470,14 @@ def _is_partitioned(stage: Stage) -> bool:
     return any(axis.partition for axis in stage.leaves)
 
 
-def _refuse_tails(stage: Stage, guards: Sequence[Predicate]) -> None:
+def _refuse_tails(stage: Stage, guards: Sequence[Predicate], knobs: OpenKnobs) -> None:
     """Raise CompileError where some iterations of a tensorized nest are left out."""
     at = next((i for i, axis in enumerate(stage.leaves) if axis.intrinsic is not None), None)
     if at is None or _is_partitioned(stage):
         return
     inside: set[Key] = {*stage.leaves[at:]}
     if any(inside.intersection(guard.expr.variables()) for guard in guards):
+        knobs.require(*(guard.expr for guard in guards))
         axis = stage.leaves[at]
         what = f"axis '{axis}' of stage '{stage.name}' cannot be tensorized: a split leaves a tail of fewer iterations"
         remedy = (

@@ -1,0 +1,1 @@
+"""Finding fast schedules by measuring: spaces, features, cost models, searches, records."""
