@@ -6,7 +6,7 @@ what is counted stays below 2^53, and quotients of floats take a fraction of the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any, TypeAlias
 
@@ -127,3 +127,21 @@ def _where(holds: Any, a: Any, b: Any) -> Any:
 
 
 Array: TypeAlias = NDArray[Any]
+
+
+# -- many numbers
+
+
+def total(numbers: Iterable[Number]) -> Number:
+    """The sum."""
+    return sum(numbers, start=0.0)
+
+
+def product(numbers: Iterable[Number]) -> Number:
+    """The product."""
+    return reduce(lambda a, b: a * b, numbers, 1.0)
+
+
+def nowhere(holds: Number) -> bool:
+    """Whether a number is 0 in all configurations."""
+    return not np.any(holds)

@@ -29,13 +29,13 @@ class Shares:
     """The shares of iterations that pass conditions. lengths: how often each loop runs at most in any configuration."""
 
     def __init__(self, box: Box, lengths: Mapping[Key, int]):
-        self._box = box
+        self.box = box
         self._lengths = lengths
 
     def of(self, clauses: Iterable[Clause]) -> Number:
         """The share at which all of the clauses hold, and all loops of varying length run."""
         listed = list(clauses)
-        limits = [_Asked(_before(loop, limit)) for loop in self._box.loops for limit in loop.limits]
+        limits = [_Asked(_before(loop, limit)) for loop in self.box.loops for limit in loop.limits]
         together = [_Asked(f, x) for c in listed if not c.fails for f, x in zip(c.forms, c.exact, strict=True)]
         share = self._all([*limits, *together])
         for clause in (c for c in listed if c.fails):
@@ -45,7 +45,7 @@ class Shares:
 
     def is_open(self, form: Form, exact: bool = False) -> Number:
         """In which configurations a condition holds in some iterations and not in others; 1 or 0."""
-        low, high = self._box.ends(form)
+        low, high = self.box.ends(form)
         if exact:
             return np.logical_and(low <= 0, high >= 0) * np.not_equal(low, high) * 1.0
         return np.logical_and(low < 0, high >= 0) * 1.0
@@ -74,7 +74,7 @@ class Shares:
         form = asked.form
         if form.unknown:
             return 0.5
-        low, high = self._box.ends(form)
+        low, high = self.box.ends(form)
         if asked.exact:
             return self._equal(form, low, high)
         if np.all(np.greater_equal(low, 0)):
@@ -95,21 +95,21 @@ class Shares:
         others = [run for run in runs if run is not longest]
         if prod(run.length for run in others) > MOST_POINTS:
             return self._sampled(form)
-        numbers = self._box.numbers
+        numbers = self.box.numbers
         start, step = numbers.of(form.offset), numbers.of(longest.step)
         share: Number = 0.0
         for point in product(*(range(run.length) for run in others)):
             value, there = start, 1.0
             for at, run in zip(point, others, strict=True):
-                extent = run.extent(self._box)
+                extent = run.extent(self.box)
                 value = value + numbers.of(run.step) * at
                 there = there * np.less(at, extent) / extent
-            share = share + there * _part_above(value, step, longest.extent(self._box))
+            share = share + there * _part_above(value, step, longest.extent(self.box))
         return share
 
     def _runs(self, form: Form) -> list[_Run]:
         """The indices of a sum, those joined that are the digits of one number."""
-        loops = {loop.index: loop for loop in self._box.loops}
+        loops = {loop.index: loop for loop in self.box.loops}
         runs = [_Run((loops[key],), step, self._lengths[key]) for key, step in form.coefficients.items()]
         while (pair := _digits(runs)) is not None:
             outer, inner = pair
@@ -119,17 +119,17 @@ class Shares:
 
     def _sampled(self, form: Form) -> Number:
         """At points spread over the box evenly."""
-        keys = [key for key in self._keys(form) if key in self._box.extents]
+        keys = [key for key in self._keys(form) if key in self.box.extents]
         share: Number = 0.0
         for at in range(SAMPLES):
             point = {
-                key: np.floor(((at + 0.5) * _spread(i) % 1.0) * self._box.extents[key]) for i, key in enumerate(keys)
+                key: np.floor(((at + 0.5) * _spread(i) % 1.0) * self.box.extents[key]) for i, key in enumerate(keys)
             }
             share = share + np.greater_equal(self._value(form, point), 0) / SAMPLES
         return share
 
     def _value(self, form: Form, point: Mapping[Key, Number]) -> Number:
-        numbers = self._box.numbers
+        numbers = self.box.numbers
         total = numbers.of(form.offset)
         for key, coefficient in form.coefficients.items():
             total = total + numbers.of(coefficient) * point[key]
