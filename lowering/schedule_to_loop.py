@@ -12,6 +12,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
+    DictionaryAttr,
     IntegerAttr,
     MemRefType,
     ModuleOp,
@@ -37,6 +38,7 @@ from tilework.dialects.loop.annotations import (
     PREFETCH,
     PREFETCH_SPREAD,
     STORING_THREAD,
+    SYMBOL_RANGES,
     TENSORIZE,
     TENSORIZE_TAILS,
     USED_DIMS,
@@ -157,6 +159,8 @@ class _Emitter:
             symbols,
             Region(block),
         )
+        if self.state.knobs.choices:
+            lowered.attributes[SYMBOL_RANGES] = _ranges(self.state.knobs)
         if DEVICE in kernel.attributes:
             lowered.attributes[DEVICE] = kernel.attributes[DEVICE]
         return lowered
@@ -415,6 +419,11 @@ class _Emitter:
 
     def insert(self, op: Operation) -> Operation:
         return self.cursor.insert(op)
+
+
+def _ranges(knobs: OpenKnobs) -> DictionaryAttr:
+    """Between which values open knobs are."""
+    return DictionaryAttr({str(s): DenseArrayBase.from_list(i64, ends) for s, ends in knobs.ranges.items()})
 
 
 def _has_scratch(stage: Stage) -> bool:

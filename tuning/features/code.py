@@ -51,6 +51,7 @@ class Code:
         self._shares = shares
         self._target = target
         self._core = target.machine.core
+        self._transfers: dict[Access, Number] = {}
         self.share = shares.of(self.body.clauses) * levels.box.runs
         """The part of the iterations in which something is computed."""
 
@@ -72,14 +73,16 @@ class Code:
     @cached_property
     def length(self) -> Number:
         """How many instructions the straight-line code has."""
-        each = len(self.body.operations) + len(self.body.accesses)
-        return each * self.levels.copies * self.levels.vectors
+        return (self.levels.operations + len(self.body.accesses)) * self.levels.copies * self.levels.vectors
 
     # -- accesses
 
     def transfers(self, access: Access) -> Number:
         """How many vectors of an access are loaded or stored in all."""
-        return self.registers.transfers[access] * self.share_of(access)
+        known = self._transfers.get(access)
+        if known is None:
+            known = self._transfers[access] = self.registers.transfers[access] * self.share_of(access)
+        return known
 
     def access_cycles(self, access: Access) -> Number:
         """Of loading or storing one vector."""
@@ -105,7 +108,7 @@ class Code:
     @cached_property
     def slots(self) -> Number:
         """Instructions on numbers in one iteration of all loops."""
-        return total(SLOTS[kind] * (self._shares.of(w) if w else 1.0) for kind, w in self.body.operations)
+        return total(SLOTS[o.kind] * self._shares.of_operation(o) for o in self.body.operations)
 
     @cached_property
     def arithmetic_cycles(self) -> Number:

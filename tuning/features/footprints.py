@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, reduce
 
 import numpy as np
@@ -15,7 +15,7 @@ from tilework.tuning.features.numbers import Number
 from tilework.tuning.features.program import Access, Form
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Footprint:
     """The elements and the lines of the caches that are touched.
 
@@ -28,19 +28,27 @@ class Footprint:
     run: Number
     gap: Number
     rows: Number
+    _ways: dict[int, Number] = field(default_factory=dict[int, Number], repr=False)
 
     @property
     def bytes(self) -> Number:
         """Whole lines count."""
         return self.lines * LINE_BYTES
 
-    def ways(self, sets: int) -> Number:
-        """How many of the lines share one place of a cache that has so many, at most."""
-        apart, inside = np.floor_divide(self.gap, LINE_BYTES), np.mod(self.gap, LINE_BYTES)
-        shared = np.gcd(np.asarray(apart, np.int64), sets)
-        places = np.where(np.equal(inside, 0), sets / np.maximum(shared, 1), sets)
-        reached = np.minimum(np.minimum(places, self.rows) * np.ceil(self.run / LINE_BYTES), sets)
-        return np.ceil(self.lines / reached)
+    def ways(self, places: int) -> Number:
+        """How many of the lines share one place of a cache that has so many, a power of 2; at most."""
+        known = self._ways.get(places)
+        if known is None:
+            known = self._ways[places] = self._shared(places)
+        return known
+
+    def _shared(self, places: int) -> Number:
+        gap = np.asarray(self.gap, np.int64)
+        apart = gap // LINE_BYTES
+        # pieces at multiples of a power of 2 reach that part of the places only; those that are no whole lines apart, all
+        steps = np.where(gap % LINE_BYTES == 0, np.minimum(apart & -apart, places), 1)
+        reached = np.minimum(places / np.maximum(steps, 1), self.rows) * np.ceil(self.run / LINE_BYTES)
+        return np.ceil(self.lines / np.minimum(reached, places))
 
 
 class Movement:
@@ -52,6 +60,7 @@ class Movement:
         numbers, buffer = box.numbers, access.buffer
         self._sizes = [numbers.of(e) for e in buffer.dims]
         self._strides = [numbers.of(e) for e in buffer.strides]
+        self._moves: dict[Key, Number] = {}
 
     @cached_property
     def steps(self) -> Mapping[Key, Number]:
@@ -65,8 +74,11 @@ class Movement:
 
     def moves(self, key: Key) -> Number:
         """Whether the access reaches other elements while a loop runs: 1 or 0."""
-        reaches = [r[key] for r in self._reaches if key in r]
-        return reduce(np.logical_or, (np.greater(r, 0) for r in reaches)) * 1.0 if reaches else 0.0
+        known = self._moves.get(key)
+        if known is None:
+            reaches = [np.greater(r[key], 0) for r in self._reaches if key in r]
+            known = self._moves[key] = reduce(np.logical_or, reaches) * 1.0 if reaches else 0.0
+        return known
 
     @cached_property
     def _reaches(self) -> list[Mapping[Key, Number]]:

@@ -17,7 +17,7 @@ from tilework.dialects.loop import Kind
 from tilework.targets.cpu.target import CpuTarget
 from tilework.tuning.features.footprints import Movement
 from tilework.tuning.features.numbers import Number, nowhere, product, total
-from tilework.tuning.features.program import Access, Body, Clause, Form, Loop
+from tilework.tuning.features.program import Access, Body, Clause, Loop
 from tilework.tuning.features.shares import Shares
 
 MOST_LANES = 64
@@ -101,6 +101,11 @@ class Levels:
         return total(level.lanes for level in self.listed if level.loop.kind is Kind.VECTORIZED)
 
     @cached_property
+    def operations(self) -> Number:
+        """How many operations on numbers one iteration has."""
+        return total(np.greater(self._shares.of_operation(o), 0) for o in self.body.operations)
+
+    @cached_property
     def copies(self) -> Number:
         """How often the body is in the straight-line code."""
         return product(level.copies for level in self.listed)
@@ -128,9 +133,8 @@ class Levels:
         open_ = reduce(lambda a, b: a * (1 - b), (asked for _, asked in wanted), 1.0)  # nobody has asked for lanes
         inside: Number = 1.0  # whether all inside is straight-line code
         statements: Number = 1.0
-        each = len(self.body.operations) + ACCESS_INSTRUCTIONS * len(self.body.accesses)
         lanes: Number = 1.0
-        instructions: Number = float(each)
+        instructions: Number = self.operations + ACCESS_INSTRUCTIONS * len(self.body.accesses)
         limits = _unroll_limits(self.body.loops)
         for loop in reversed(self.body.loops):
             extent = self.box.extents[loop.index]
@@ -184,7 +188,7 @@ class Levels:
         """Whether conditions on the index of a loop hold in some iterations and not in others."""
         result: Number = 0.0
         for form, exact in zip(clause.forms, clause.exact, strict=True):
-            if _depends(form, loop):
+            if form.unknown or loop.index in form.keys:
                 result = np.maximum(result, self._shares.is_open(form, exact))
         return result
 
@@ -200,12 +204,6 @@ class Levels:
         if limit is not None:
             straight = np.maximum(straight, np.less_equal(statements * extent, self.box.numbers.of(limit)))
         return straight
-
-
-def _depends(form: Form, loop: Loop) -> bool:
-    if loop.index in form.coefficients or form.unknown:
-        return True
-    return any(loop.index in a.variables() for _, atom in form.curved for a in atom.args)
 
 
 def _unroll_limits(loops: Sequence[Loop]) -> Mapping[Loop, Expr | None]:

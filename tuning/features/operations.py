@@ -26,7 +26,7 @@ _SIMPLE_MATH = (math.AbsFOp, math.FloorOp, math.CeilOp, math.TruncOp, math.Round
 
 def kind_of(op: Operation) -> str | None:
     """The kind of an operation on elements; None for what takes no time of its own."""
-    if isinstance(op, arith.ConstantOp | loop.YieldOp | loop.ApplyOp):
+    if isinstance(op, arith.ConstantOp | loop.YieldOp | loop.ApplyOp) or _is_of_truths(op):
         return None
     if isinstance(op, arith.IndexCastOp) or any(isinstance(v.type, IndexType) for v in op.operands):
         return None
@@ -41,6 +41,11 @@ def kind_of(op: Operation) -> str | None:
     if op.dialect_name() == "math":
         return SIMPLE if isinstance(op, _SIMPLE_MATH) else FUNCTION
     return None if not op.results else INTEGER if _is_number(op.results[0].type) else SIMPLE
+
+
+def _is_of_truths(op: Operation) -> bool:
+    """Whether it joins conditions, which are masks of lanes."""
+    return isinstance(op, arith.AndIOp | arith.OrIOp | arith.XOrIOp) and not _is_number(op.results[0].type)
 
 
 def _is_number(type_: Attribute) -> bool:

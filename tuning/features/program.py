@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from tilework.algebra.index_expr import Compound, Expr, Key
 from tilework.dialects.loop import Kind
@@ -22,8 +23,19 @@ class Form:
     curved: tuple[tuple[Expr, Compound], ...] = ()
     unknown: bool = False
 
+    @cached_property
+    def identity(self) -> object:
+        """Equal for equal expressions."""
+        return frozenset(self.coefficients.items()), self.offset, frozenset(self.curved), self.unknown
 
-@dataclass(frozen=True)
+    @cached_property
+    def keys(self) -> tuple[Key, ...]:
+        """The indices that it depends on, each once."""
+        curved = (key for _, atom in self.curved for a in atom.args for key in a.variables())
+        return tuple(dict.fromkeys([*self.coefficients, *curved]))
+
+
+@dataclass(frozen=True, eq=False)
 class Clause:
     """Conditions `form >= 0`, or `form == 0` where so marked, all of which hold; or, if `fails`, one of which does not.
 
@@ -37,10 +49,11 @@ class Clause:
 
 @dataclass(eq=False)
 class Loop:
-    """A loop whose index runs from 0 to below the least of its `ends`.
+    """A loop whose index runs from 0 to below the least of its `ends`, where it meets conditions.
 
-    ends: over symbols. limits: others, over indices of loops around. unroll_limit: of how many statements loops in it
-    may become straight-line code. size: the least of the ends as one expression, if there are any.
+    ends: over symbols. limits: others, over indices of loops around. conditions: that the index is below the limits, and
+    not before other beginnings of the loop than the first. unroll_limit: of how many statements loops in it may become
+    straight-line code.
     """
 
     index: Key
@@ -48,6 +61,7 @@ class Loop:
     kind: Kind
     ends: tuple[Expr, ...]
     limits: tuple[Form, ...]
+    conditions: tuple[Form, ...] = ()
     unroll_limit: Expr | None = None
 
     def __repr__(self) -> str:
@@ -82,19 +96,39 @@ class Access:
     where: tuple[Clause, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class Operation:
+    """An operation on numbers, of a kind of `operations.KINDS`.
+
+    where: conditions that are not those of the whole body. choosing: the condition by which it chooses between two
+    values; where that is the same in all iterations, there is nothing to do.
+    """
+
+    kind: str
+    where: tuple[Clause, ...] = ()
+    choosing: Clause | None = None
+
+
 @dataclass(eq=False)
 class Body:
     """What runs in one iteration of the loops around it: straight-line code.
 
-    operations: how many of each kind on numbers, and where they run. updates: pairs of a load and a store of the same
-    element.
+    updates: pairs of a load and a store of the same element.
     """
 
     loops: tuple[Loop, ...]
     clauses: tuple[Clause, ...]
     accesses: list[Access] = field(default_factory=list[Access])
-    operations: list[tuple[str, tuple[Clause, ...]]] = field(default_factory=list[tuple[str, tuple[Clause, ...]]])
+    operations: list[Operation] = field(default_factory=list[Operation])
     updates: dict[Access, Access] = field(default_factory=dict[Access, Access])
+
+    @cached_property
+    def asked(self) -> tuple[Form, ...]:
+        """The conditions that are asked in it and around it, each once; those of the loops among them."""
+        clauses = [*self.clauses, *(c for a in self.accesses for c in a.where)]
+        clauses += [o.choosing for o in self.operations if o.choosing is not None]
+        forms = [*(f for loop in self.loops for f in loop.conditions), *(f for c in clauses for f in c.forms)]
+        return tuple({form.identity: form for form in forms}.values())
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,17 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tilework.algebra.index_expr import Compound, Expr, ExprLike, Key, const, var
+from tilework.algebra.index_expr import Compound, Expr, ExprLike, Key, const, maximum, var
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.accesses import buffer_dims, memory_space, root_buffer, strides_of
+from tilework.analysis.lanes import is_lane_mask
 from tilework.analysis.sizes import bits_of
 from tilework.dialects import arith, loop
 from tilework.dialects.loop.annotations import AUTO_UNROLL_MAX_STEP, USED_DIMS, USED_STRIDES
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.tuning.features.forms import form_of
 from tilework.tuning.features.operations import kind_of
-from tilework.tuning.features.program import Access, Body, Buffer, Clause, Loop, Program
+from tilework.tuning.features.program import Access, Body, Buffer, Clause, Form, Loop, Operation, Program
 
 
 def read_program(kernel: loop.KernelOp) -> Program:
@@ -38,10 +39,13 @@ class _Reader:
     indices: set[Key] = field(default_factory=set[Key])
     bodies: list[Body] = field(default_factory=list[Body])
     buffers: dict[SSAValue, Buffer] = field(default_factory=dict[SSAValue, Buffer])
+    masks: dict[SSAValue, Clause] = field(default_factory=dict[SSAValue, Clause])
+    """What truth values stand for."""
 
     def block(self, block: Block, loops: tuple[Loop, ...], clauses: tuple[Clause, ...]) -> None:
         """Read what a block holds."""
         body = Body(loops, clauses)
+        self.masks.clear()
         for op in block.ops:
             match op:
                 case loop.ForOp():
@@ -60,14 +64,28 @@ class _Reader:
 
     def loop(self, op: loop.ForOp, loops: tuple[Loop, ...], clauses: tuple[Clause, ...]) -> None:
         """Read a loop."""
-        lower, upper = op.lower.substitute(self.values), op.upper.substitute(self.values)
-        ends = [end - lower for end in _arguments_of_minimum(upper)]
-        own = [end for end in ends if set(end.variables()) <= self.symbols]
-        limits = tuple(form_of(end, self.indices, self.symbols) for end in ends if end not in own)
-        inner = Loop(op.index, op.axis.data, op.kind.data, tuple(own), limits, _unroll_limit(op))
-        self.values[op.index] = lower + var(op.index)
+        starts = _arguments("max", op.lower.substitute(self.values))
+        fixed = [start for start in starts if self.over_symbols(start)]
+        first = maximum(*fixed) if fixed else op.lower.substitute(self.values)
+        index = var(op.index)
         self.indices.add(op.index)
+        ends = [end - first for end in _arguments("min", op.upper.substitute(self.values))]
+        own = [end for end in ends if self.over_symbols(end)]
+        limits = [end for end in ends if end not in own]
+        later = [start - first for start in starts if fixed and start not in fixed]
+        conditions = [*(limit - index - 1 for limit in limits), *(index - start for start in later)]
+        kind, name = op.kind.data, op.axis.data
+        inner = Loop(op.index, name, kind, tuple(own), self.forms(limits), self.forms(conditions), _unroll_limit(op))
+        self.values[op.index] = first + index
         self.block(op.body.block, (*loops, inner), clauses)
+
+    def over_symbols(self, e: Expr) -> bool:
+        """Whether an expression depends on no index."""
+        return set(e.variables()) <= self.symbols
+
+    def forms(self, exprs: Iterable[Expr]) -> tuple[Form, ...]:
+        """Expressions taken apart."""
+        return tuple(form_of(e, self.indices, self.symbols) for e in exprs)
 
     def condition(self, op: loop.IfOp, loops: tuple[Loop, ...], clauses: tuple[Clause, ...]) -> None:
         """Read what is done under a condition, and what is done else."""
@@ -78,8 +96,7 @@ class _Reader:
     def clause(self, conditions: Iterable[Predicate], fails: bool = False) -> Clause:
         """Conditions over the loops around."""
         listed = [p.substitute(self.values) for p in conditions]
-        forms = tuple(form_of(p.expr, self.indices, self.symbols) for p in listed)
-        return Clause(forms, tuple(p.kind == "==" for p in listed), fails)
+        return Clause(self.forms(p.expr for p in listed), tuple(p.kind == "==" for p in listed), fails)
 
     # -- straight-line code
 
@@ -88,6 +105,8 @@ class _Reader:
         match op:
             case loop.LoadOp() | loop.StoreOp():
                 body.accesses.append(self.access(op, where))
+            case loop.IfOp() if is_lane_mask(op):
+                self.masks[op.results[0]] = self.clause(op.conditions)
             case loop.IfOp():
                 for region, fails in ((op.then_body, False), (op.else_body, True)):
                     inside = (*where, self.clause(op.conditions, fails))
@@ -95,14 +114,14 @@ class _Reader:
                         self.straight(inner, body, inside)
             case _:
                 kind = kind_of(op)
+                choosing = self.masks.get(op.cond) if isinstance(op, arith.SelectOp) else None
                 if kind is not None:
-                    body.operations.append((kind, where))
+                    body.operations.append(Operation(kind, where, choosing))
 
     def access(self, op: loop.LoadOp | loop.StoreOp, where: tuple[Clause, ...]) -> Access:
         """Read a load or store."""
-        subscripts = [e.substitute(self.values) for e in op.exprs]
-        forms = tuple(form_of(e, self.indices, self.symbols) for e in subscripts)
-        return Access(self.buffer(op.memref), forms, isinstance(op, loop.StoreOp), where)
+        subscripts = self.forms(e.substitute(self.values) for e in op.exprs)
+        return Access(self.buffer(op.memref), subscripts, isinstance(op, loop.StoreOp), where)
 
     # -- buffers
 
@@ -131,10 +150,10 @@ def _name(buffer: SSAValue) -> str:
     return buffer.name_hint or (f"arg{buffer.index}" if isinstance(buffer, BlockArgument) else "?")
 
 
-def _arguments_of_minimum(e: Expr) -> Sequence[Expr]:
-    """Expressions of which the least is `e`."""
+def _arguments(kind: str, e: Expr) -> Sequence[Expr]:
+    """Expressions of which the least ("min"), or the greatest ("max"), is `e`."""
     match e.terms:
-        case ((Compound(kind="min") as atom, 1),):
+        case ((Compound() as atom, 1),) if atom.kind == kind:
             return [a + e.offset for a in atom.args]
         case _:
             return [e]

@@ -65,10 +65,11 @@ class Registers:
         stored = set(levels.body.updates.values())
         moves = {a: levels.movements[a].moves(level.loop.index) for a in self.transfers}
         for a, moved in moves.items():
-            self._alive[a] = np.where(moved, self._alive[a], self._reached[a] * self._named[a])
+            again = np.greater(level.extent, 1) * (1 - moved)
+            self._alive[a] = np.where(again, self._reached[a] * self._named[a], self._alive[a])
         needed = total(alive for a, alive in self._alive.items() if a not in stored)
         self.pressure = np.maximum(self.pressure, np.where(np.greater(level.extent, 1), needed, 0.0))
-        kept = np.clip(1 - SPILLED * (needed / self._room - 1), 0.0, 1.0)
+        kept = np.minimum(np.maximum(1 - SPILLED * (needed / self._room - 1), 0.0), 1.0)
         for a, moved in moves.items():
             again = level.extent * self.transfers[a]
             stays = kept * self._named[a] * (depth >= self._rewritten[a])
