@@ -36,21 +36,17 @@ class Ranker:
         for sketch, places in _by_sketch(candidates).items():
             values = self._values(sketch, [candidates[at] for at in places])
             nest = self._nest(sketch)
-            predicted = self.model.predict(nest.features(values))
+            table = nest.features(values)
+            predicted = self.model.predict(table) if self._known else self.model.prior(table)
             scores[places] = np.where(nest.valid(values), predicted, -np.inf)
         return scores
 
     def learn(self, history: History) -> None:
-        """Fit the model to all that was measured, if there is anything new; what failed has the score 0."""
-        if len(history) == self._known:
-            return
-        self._known = len(history)
-        candidates = list(history)
-        best = min((s for s in history.values() if s is not None), default=None)
-        if best is None:
-            return
-        scores = np.array([0.0 if (s := history[c]) is None else best / s for c in candidates])
-        self.model.fit(self._features(candidates), scores)
+        """Fit the model to what was measured, if there is anything new."""
+        timed = {candidate: seconds for candidate, seconds in history.items() if seconds is not None}
+        if timed and len(timed) != self._known:
+            self._known = len(timed)
+            self.model.fit(self._features(list(timed)), min(timed.values()) / np.array(list(timed.values())))
 
     def _features(self, candidates: Sequence[Candidate]) -> Numbers:
         rows: Numbers | None = None

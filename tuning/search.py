@@ -269,7 +269,7 @@ def search_for(
     if isinstance(space, TemplateSpace):
         ranker = KnobRanker(space)
     else:
-        ranker = Ranker(task, space, model_named(budget.model)(task.target))
+        ranker = Ranker(task, space, model_named(budget.model, task.target))
     explorer = explorer_named(budget.explorer)(space, Random(budget.seed), ranker)
     search = Search(task, space, explorer, builder, runner, records, watcher, ranker=ranker)
     search.resume()

@@ -116,7 +116,7 @@ def _candidate(space: Space, record: Record) -> Candidate | None:
 def replay(what: Recorded, explorer: str, model: str | None, seed: int, trials: int) -> list[float]:
     """The best seconds after each trial."""
     rng = Random(seed)
-    ranker = None if model is None else Ranker(what.task, what.space, model_named(model)(what.task.target))
+    ranker = None if model is None else Ranker(what.task, what.space, model_named(model, what.task.target))
     search = explorer_named(explorer)(what.space, rng, ranker)
     history: dict[Candidate, float | None] = {}
     curve: list[float] = []

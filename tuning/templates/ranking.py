@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tilework.tuning.candidate import Candidate
 from tilework.tuning.explorers.base import History
-from tilework.tuning.models.trees import Trees
+from tilework.tuning.models.boosted_trees import BoostedTrees
 from tilework.tuning.templates.template import TemplateSpace
 
 
@@ -18,7 +18,7 @@ class KnobRanker:
 
     def __init__(self, space: TemplateSpace):
         self.space = space
-        self.model = Trees()
+        self.model = BoostedTrees()
         self._known = 0
 
     def __call__(self, candidates: Sequence[Candidate]) -> NDArray[np.float64]:
@@ -28,13 +28,11 @@ class KnobRanker:
         return self.model.predict(self._table(candidates))
 
     def learn(self, history: History) -> None:
-        """Fit the trees to all that was measured, if there is anything new; what failed has the score 0."""
-        best = min((s for s in history.values() if s is not None), default=None)
-        if best is None or len(history) == self._known:
-            return
-        self._known = len(history)
-        scores = np.array([0.0 if s is None else best / s for s in history.values()])
-        self.model.fit(self._table(list(history)), scores)
+        """Fit the trees to what was measured, if there is anything new."""
+        timed = {candidate: seconds for candidate, seconds in history.items() if seconds is not None}
+        if timed and len(timed) != self._known:
+            self._known = len(timed)
+            self.model.fit(self._table(list(timed)), min(timed.values()) / np.array(list(timed.values())))
 
     def _table(self, candidates: Sequence[Candidate]) -> NDArray[np.float64]:
         return np.array([self.space.numbers(candidate) for candidate in candidates], np.float64)
