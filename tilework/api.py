@@ -101,7 +101,7 @@ def tune(
     seed: int = 0,
     rules: bool = True,
     schedule: Schedule | None = None,
-    explorer: str = "evolutionary",
+    explorer: str = "genetic",
     model: str = "residual",
     precision: str = "default",
     parameters: Mapping[str, NDArray[Any]] | None = None,
@@ -116,7 +116,7 @@ def tune(
     trials; the same search goes on where it ends, and `compile(model, records=...)` makes the module again. The first
     trial is the schedule of the target's rules, for a te program without `rules` no schedule; no result is slower.
     schedule: a schedule of the te program with knobs (`te.knob`), which alone are searched then; it is the first trial.
-    explorer: "random", "grid", "genetic"; or guided by a `model`, "annealing", "evolutionary". model: "analytic",
+    explorer: "genetic", "random", "grid"; or guided by a `model`, "annealing", "evolutionary". model: "analytic",
     "trees", or both, "residual". watcher: is told of every trial. Raises UsageError for a te program with symbolic
     sizes, TileworkError where no candidate could be measured.
     """

@@ -9,7 +9,7 @@ from typing import Any
 from tilework.algebra.errors import UsageError
 from tilework.algebra.given_values import integer_of
 
-EXPLORER, MODEL = "evolutionary", "residual"
+EXPLORER, MODEL = "genetic", "residual"
 """What chooses candidates, and what ranks them, if a user says nothing else."""
 
 

@@ -266,11 +266,15 @@ def search_for(
     watcher: Watcher,
 ) -> Search:
     """A search in the space of a task that goes on where the records end."""
-    if isinstance(space, TemplateSpace):
-        ranker = KnobRanker(space)
-    else:
-        ranker = Ranker(task, space, model_named(budget.model, task.target))
-    explorer = explorer_named(budget.explorer)(space, Random(budget.seed), ranker)
+    kind = explorer_named(budget.explorer)
+    ranker = _ranker(task, space, budget.model) if kind.IS_GUIDED else None
+    explorer = kind(space, Random(budget.seed), ranker)
     search = Search(task, space, explorer, builder, runner, records, watcher, ranker=ranker)
     search.resume()
     return search
+
+
+def _ranker(task: Task, space: Space, model: str) -> Ranker | KnobRanker:
+    if isinstance(space, TemplateSpace):
+        return KnobRanker(space)
+    return Ranker(task, space, model_named(model, task.target))
