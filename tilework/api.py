@@ -123,7 +123,6 @@ def tune(
     from tilework.tuning.budget import Budget
     from tilework.tuning.progress import Silent
     from tilework.tuning.records import Records
-
     from tilework.tuning.templates.template import TemplateProgram
 
     budget, kept, told = Budget.of(trials, seconds, seed, explorer, model), Records(records), watcher or Silent()
