@@ -102,12 +102,13 @@ def positive(domain: Domain, e: Expr) -> Domain:
 
 def kernel_scope(kernel: KernelOp) -> Scope:
     """The scope of a kernel's body: every symbol is a dimension, so 0 or more, but for those of which more is known."""
-    known = kernel.attributes.get(SYMBOL_RANGES)
-    ranges = known.data if isinstance(known, DictionaryAttr) else {}
     domain = Domain({symbol: (0, None) for symbol in kernel.symbol_values})
+    known = kernel.attributes.get(SYMBOL_RANGES)
     for name, symbol in zip(kernel.symbols, kernel.symbol_values, strict=True):
-        if isinstance(ends := ranges.get(name.data), DenseArrayBase):
-            domain.add(symbol, *ends.get_values())
+        ends = known.data.get(name.data) if isinstance(known, DictionaryAttr) else None
+        if isinstance(ends, DenseArrayBase):
+            least, greatest = ends.get_values()
+            domain.add(symbol, least, greatest)
     return Scope(domain)
 
 

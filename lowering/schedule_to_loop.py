@@ -99,9 +99,7 @@ class ScheduleToLoop(TileworkPass):
             raise CompileError(f"schedule of @{sequence.kernel_name}, but there is no such kernel", sequence)
 
 
-def lower_kernel(
-    kernel: KernelOp, sequence: SequenceOp | None, knobs: OpenKnobs = NO_OPEN_KNOBS
-) -> loop.KernelOp:
+def lower_kernel(kernel: KernelOp, sequence: SequenceOp | None, knobs: OpenKnobs = NO_OPEN_KNOBS) -> loop.KernelOp:
     """The loop nest of one kernel. Raises CompileError where the schedule is refused, or nothing computes a result.
 
     Open knobs are symbols of the nest, which computes the same for each of their choices. It says what it would be, and

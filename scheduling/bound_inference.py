@@ -133,7 +133,7 @@ def _is_data(index: Expr) -> bool:
 
 
 def _at_most(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBounds], extent: Expr) -> Expr:
-    """The extent, or the constant that it never exceeds where there is one; of open knobs, what it is for each choice."""
+    """The extent, or the constant that it never exceeds where there is one; with open knobs, one for each choice."""
     if state.knobs.settle(extent):
         return extent
     if set(extent.variables()) & set(state.knobs.symbols):

@@ -58,8 +58,9 @@ class OpenKnobs:
         return number_of(attribute)
 
     def _open_name(self, attribute: NumberAttr) -> str | None:
-        named = isinstance(attribute, KnobAttr) and attribute.knob.data in self.choices
-        return attribute.knob.data if named else None
+        if isinstance(attribute, KnobAttr) and attribute.knob.data in self.choices:
+            return attribute.knob.data
+        return None
 
     # -- the symbols that stand for them
 

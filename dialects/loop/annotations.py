@@ -12,10 +12,10 @@
 | `loop.prefetch` | `loop.for` | `loop-inject-prefetch`: `[array<i64: argument, iterations ahead>, ...]` |
 | `loop.prefetch_spread` | `loop.for` | the same, evenly over the iterations of the loops inside |
 | `loop.storing_thread` | `loop.for` over threads | that thread alone stores what the loop reduces |
-| `loop.symbol_ranges` | `loop.kernel` | `{symbol = array<i64: least, greatest>}`: what is known of symbols besides that they are sizes |
+| `loop.symbol_ranges` | `loop.kernel` | all: `{symbol = array<i64: least, greatest>}` for symbols that are no sizes |
 | `loop.tensorize` | `loop.for` | `loop-tensorize`: make the nest the intrinsic of that name |
 | `loop.tensorize_tails` | `loop.for` with the former | `loop-tensorize`: leave what was cut off as loops |
-| `loop.used_dims`, `loop.used_strides` | `memref.alloca` | those who count: open knobs decide how much of it is used |
+| `loop.used_dims`, `loop.used_strides` | `memref.alloca` | who counts: what of it is used, as open knobs say |
 | `loop.whole` | `loop.for` | `loop-partition`: cut loops inside, not this one |
 | `loop.unroll_factor` | `loop.for` | backends: so many iterations without a jump, each loading behind the one before |
 """

@@ -27,9 +27,7 @@ from tilework.scheduling.state.storage_primitives import STORAGE_PRIMITIVES
 PRIMITIVES = {**AXIS_PRIMITIVES, **PLACE_PRIMITIVES, **STORAGE_PRIMITIVES}
 
 
-def read_schedule(
-    kernel: KernelOp, sequence: SequenceOp | None, knobs: OpenKnobs = NO_OPEN_KNOBS
-) -> ScheduleState:
+def read_schedule(kernel: KernelOp, sequence: SequenceOp | None, knobs: OpenKnobs = NO_OPEN_KNOBS) -> ScheduleState:
     """Replay the sequence over the kernel; without one every stage is at the root, in its own order.
 
     Raises CompileError for what is not a schedule of this kernel.

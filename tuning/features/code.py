@@ -19,27 +19,6 @@ from tilework.tuning.features.shares import Shares
 SLOTS: Mapping[str, float] = {MULTIPLY_ADD: 1.0, SIMPLE: 1.0, INTEGER: 1.0, DIVISION: 8.0, FUNCTION: 16.0}
 """As long as how many simple instructions an operation takes."""
 
-NARROW_PER_CYCLE = 2.0
-"""How many instructions on less than the widest vector start each cycle."""
-
-STORE_SLOTS = 2.0
-"""A store takes as long as so many loads."""
-
-UNFORWARDED = 25.0
-"""So many cycles a load waits for the stores of a few lanes each that it reads together."""
-
-MASKED_UPDATE = 3.0
-"""So many cycles it takes to load a few lanes of a vector that were stored under a mask."""
-
-DECODED = 4096
-"""So many instructions are kept as the core runs them; those of longer code are decoded again each time."""
-
-DECODED_PER_CYCLE = 2.0
-"""How many instructions on vectors are decoded each cycle."""
-
-JUMP, ENTRY = 1.0, 5.0
-"""How many cycles an iteration of a loop takes besides its body, and how many beginning and ending the loop."""
-
 
 class Code:
     """The code of one body. rewritten: as `Registers` has it."""
@@ -68,7 +47,8 @@ class Code:
     def per_cycle(self) -> Number:
         """How many instructions on the vectors start each cycle."""
         levels = self.levels
-        return np.where(np.greater_equal(levels.lanes, levels.width), self._target.vectors_per_cycle, NARROW_PER_CYCLE)
+        whole = np.greater_equal(levels.lanes, levels.width)
+        return np.where(whole, self._target.vectors_per_cycle, self._core.narrow_per_cycle)
 
     @cached_property
     def length(self) -> Number:
@@ -86,7 +66,7 @@ class Code:
 
     def access_cycles(self, access: Access) -> Number:
         """Of loading or storing one vector."""
-        levels, slots = self.levels, STORE_SLOTS if access.stores else 1.0
+        levels, slots = self.levels, self._core.store_slots if access.stores else 1.0
         step = levels.lane_step(access)
         whole = slots * (1 + self._crossing(access)) / self.per_cycle
         near = slots * self._core.stride_slots * step / self.per_cycle
@@ -99,7 +79,8 @@ class Code:
         levels, width = self.levels, access.buffer.element_bytes
         size = np.minimum(levels.lanes, levels.width) * width
         steps = levels.movements[access].steps
-        begins = (np.mod(steps[v.loop.index] * width, size) * (1 - v.lanes) for v in levels.listed if v.loop.index in steps)
+        moving = [level for level in levels.listed if level.loop.index in steps]
+        begins = (np.mod(steps[v.loop.index] * width, size) * (1 - v.lanes) for v in moving)
         odd = reduce(np.logical_or, (np.not_equal(b, 0) for b in begins), False)
         return odd * (size - width) / LINE_BYTES
 
@@ -146,14 +127,16 @@ class Code:
     @cached_property
     def mask_cycles(self) -> Number:
         """In which loads wait for what was stored under masks."""
-        wait = {store: UNFORWARDED if store.buffer.place is not None else MASKED_UPDATE for store in self.body.updates.values()}
-        return masked(self.levels) * total(self.transfers(store) * cycles for store, cycles in wait.items())
+        # LLVM loads whole vectors of local buffers, which reach into what was stored next to theirs
+        waits = {True: self._core.unforwarded, False: self._core.masked_update}
+        stores = self.body.updates.values()
+        return masked(self.levels) * total(self.transfers(s) * waits[s.buffer.place is not None] for s in stores)
 
     @cached_property
     def decode_cycles(self) -> Number:
         """Of decoding straight-line code that is too long to be kept."""
-        long = np.greater(self.length, DECODED)
-        return np.where(long, self.length * self.levels.blocks * self.share / DECODED_PER_CYCLE, 0.0)
+        decoded = self.length * self.levels.blocks * self.share / self._core.decoded_per_cycle
+        return np.where(np.greater(self.length, self._core.decoded), decoded, 0.0)
 
     @cached_property
     def loop_cycles(self) -> Number:
@@ -161,7 +144,8 @@ class Code:
         entered: Number = 1.0
         cycles: Number = 0.0
         for level in self.levels.listed:
-            cycles = cycles + np.where(np.greater(level.rolled, 1), entered * (ENTRY + JUMP * level.rolled), 0.0)
+            around = entered * (self._core.entry + self._core.jump * level.rolled)
+            cycles = cycles + np.where(np.greater(level.rolled, 1), around, 0.0)
             entered = entered * level.rolled
         return cycles * self.share
 

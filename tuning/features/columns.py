@@ -129,7 +129,10 @@ def _main_columns() -> Iterator[tuple[str, Column]]:
     yield "main lanes asked for", _of_main(lambda b: b.levels.is_asked)
     yield "main lanes masked", _of_main(lambda b: masked(b.levels))
     yield "main vectors", _of_main(lambda b: b.levels.vectors)
-    yield "main lanes filled", _of_main(lambda b: b.levels.lanes / (np.ceil(b.levels.lanes / b.levels.width) * b.levels.width))
+    yield (
+        "main lanes filled",
+        _of_main(lambda b: b.levels.lanes / b.levels.width / np.ceil(b.levels.lanes / b.levels.width)),
+    )
     yield "main copies", _logarithm(_of_main(lambda b: b.levels.copies))
     yield "main pressure", _logarithm(_of_main(lambda b: b.code.registers.pressure))
     yield "main blocks", _logarithm(_of_main(lambda b: b.levels.blocks))
@@ -155,9 +158,7 @@ def _access_columns() -> Iterator[tuple[str, Column]]:
             yield f"{who}: {name}", _of_main(lambda b, which=which, part=part: _of_access(b, which, part))
 
 
-def _of_access(
-    body: MeasuredBody, which: int, part: Callable[[MeasuredBody, Access], Number]
-) -> Number:
+def _of_access(body: MeasuredBody, which: int, part: Callable[[MeasuredBody, Access], Number]) -> Number:
     """Of one of the accesses that have columns; 0 where there are fewer."""
     return part(body, body.leading[which]) if which < len(body.leading) else 0.0
 
@@ -177,6 +178,4 @@ def _intensity(body: MeasuredBody, power: int) -> Number:
     return value
 
 
-COLUMNS: Mapping[str, Column] = dict(
-    [*_kernel_columns(), *_cycle_columns(), *_main_columns(), *_access_columns()]
-)
+COLUMNS: Mapping[str, Column] = dict([*_kernel_columns(), *_cycle_columns(), *_main_columns(), *_access_columns()])

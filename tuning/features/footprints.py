@@ -45,7 +45,7 @@ class Footprint:
     def _shared(self, places: int) -> Number:
         gap = np.asarray(self.gap, np.int64)
         apart = gap // LINE_BYTES
-        # pieces at multiples of a power of 2 reach that part of the places only; those that are no whole lines apart, all
+        # pieces at multiples of a power of 2 reach that part of the places; those that are no whole lines apart, all
         steps = np.where(gap % LINE_BYTES == 0, np.minimum(apart & -apart, places), 1)
         reached = np.minimum(places / np.maximum(steps, 1), self.rows) * np.ceil(self.run / LINE_BYTES)
         return np.ceil(self.lines / np.minimum(reached, places))
@@ -115,7 +115,7 @@ class Movement:
         gap: Number = 0.0
         elements: Number = 1.0
         for span, count, stride in reversed(list(zip(spans, counts, self._strides, strict=True))):
-            if isinstance(span, float) and span == 0:
+            if isinstance(span, float) and not span:
                 continue
             elements, apart = elements * count, stride * width
             joined = np.less(apart, run + LINE_BYTES)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from tilework.dialects.loop import THREADS
 from tilework.targets.cpu.target import CpuTarget
 from tilework.tuning.features.measured import Measured
 from tilework.tuning.features.numbers import Number, product, total
-from tilework.tuning.features.program import Access, Buffer
+from tilework.tuning.features.program import Buffer
 
 MOST_INSTRUCTIONS = 1 << 13
-"""LLVM takes more than ten seconds for a kernel with more straight-line code than this, vectors counted as registers."""
+"""LLVM takes ten seconds and more for a kernel with more straight-line code than this."""
 
 MOST_REGISTER_TRIP = 64
 """`loop-unroll` unrolls loops up to so many iterations for what is in registers."""
@@ -49,6 +47,3 @@ def _registers_fit(measured: Measured, target: CpuTarget) -> Number:
 def _registers(measured: Measured, buffer: Buffer, target: CpuTarget) -> Number:
     elements = product(measured.numbers.of(e) for e in buffer.dims)
     return np.ceil(elements / float(target.lanes(8 * buffer.element_bytes)))
-
-
-Reasons = Mapping[Access, Number]

@@ -23,7 +23,7 @@ how, and copy loops to that end."""
 
 
 def lowered(kernel: KernelOp, sequence: SequenceOp, knobs: OpenKnobs, values: Mapping[str, int]) -> loop.KernelOp:
-    """The nest of copies of a kernel and its schedule, for all choices of the open knobs and these values of the others.
+    """The nest of copies of a kernel and its schedule, for all choices of open knobs and these values of the others.
 
     Raises CompileError for a schedule that is refused, and KnobMustBeSet where loops are not alike for all choices.
     """

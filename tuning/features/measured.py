@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate
+from math import log2
 
 import numpy as np
 
@@ -18,13 +17,13 @@ from tilework.tuning.features.footprints import Movement
 from tilework.tuning.features.levels import Levels
 from tilework.tuning.features.memory import Memory, overlapped
 from tilework.tuning.features.numbers import Number, Numbers, product, total
-from tilework.tuning.features.operations import KINDS
 from tilework.tuning.features.program import Access, Body, Buffer, Form, Loop, Program
 from tilework.tuning.features.shares import Shares
 from tilework.tuning.features.traffic import WorkingSets
 
-GUARD = 2.0
-"""So many cycles it takes to ask a condition that is as often true as it is not."""
+COPY = 1 / 64
+"""How much an iteration that computes nothing counts beside an operation, so that of several copies one is the main
+body."""
 
 
 class MeasuredBody:
@@ -63,7 +62,8 @@ class MeasuredBody:
     def guard_cycles(self) -> Number:
         """How long that takes: most iterations are cut off from those that ask, if few do not pass."""
         shares = [(form, self.shares.of_form(form)) for form in self.body.asked]
-        return total(self._asked(form, share) * 4 * share * (1 - share) * GUARD for form, share in shares)
+        asked = total(self._asked(form, share) * 4 * share * (1 - share) for form, share in shares)
+        return asked * self._target.machine.core.guard
 
     def _asked(self, form: Form, share: Number) -> Number:
         """As often as the innermost loop runs that a condition depends on, lanes aside."""
@@ -79,7 +79,7 @@ class MeasuredBody:
 
         def size(access: Access) -> float:
             elements = product(self.levels.box.numbers.of(e) for e in access.buffer.dims)
-            return float(np.round(np.log2(np.max(elements) + 1)))
+            return round(log2(float(np.max(elements)) + 1))
 
         return [*stores[:1], *sorted(loads, key=size, reverse=True)]
 
@@ -90,7 +90,7 @@ class MeasuredBody:
         touching = [a for a in self.body.accesses if a not in self.body.updates]
         footprints = [self.levels.movements[a].footprints[::-1] for a in touching]
         extents = [self.levels.box.extents[loop.index] for loop in reversed(self.body.loops)]
-        iterations = list(accumulate(extents, operator.mul, initial=1.0))
+        iterations = [product(extents[:count]) for count in range(len(extents) + 1)]
         touched = [total(of_access) for of_access in zip(*([f.elements for f in fs] for fs in footprints), strict=True)]
         ys = [np.log2(i * self.code.slots + 1) - np.log2(t + 1) for i, t in zip(iterations, touched, strict=True)]
         return [np.log2(i) for i in iterations], ys
@@ -109,20 +109,16 @@ class MeasuredBody:
 class Measured:
     """A program with these values of its symbols. lengths: how often loops run at most in any configuration."""
 
-    def __init__(
-        self, program: Program, symbols: Mapping[Key, Number], lengths: Mapping[Key, int], target: CpuTarget
-    ):
+    def __init__(self, program: Program, symbols: Mapping[Key, Number], lengths: Mapping[Key, int], target: CpuTarget):
         self.program = program
         self.numbers = Numbers(symbols)
         self._target = target
         boxes = [Box(self.numbers, body.loops) for body in program.bodies]
-        self._movements = {a: Movement(a, box) for body, box in zip(program.bodies, boxes, strict=True) for a in body.accesses}
+        placed = list(zip(program.bodies, boxes, strict=True))
+        self._movements = {access: Movement(access, box) for body, box in placed for access in body.accesses}
         self.sets = WorkingSets(list(self._movements.values()))
         rewritten = _rewritten(program)
-        self.bodies = [
-            self._measured(body, Shares(box, lengths), rewritten)
-            for body, box in zip(program.bodies, boxes, strict=True)
-        ]
+        self.bodies = [self._measured(body, Shares(box, lengths), rewritten) for body, box in placed]
 
     def _measured(self, body: Body, shares: Shares, rewritten: Mapping[Access, int]) -> MeasuredBody:
         movements = {a: self._movements[a] for a in body.accesses}
@@ -167,8 +163,8 @@ class Measured:
 
 def main_body(measured: Measured) -> int:
     """The body that does most of the work."""
-    work = [float(np.max(total(body.operations(kind) for kind in KINDS) + body.code.points * 0.01)) for body in measured.bodies]
-    return work.index(max(work))
+    work = [body.code.points * (body.code.slots + COPY) for body in measured.bodies]
+    return int(np.argmax([np.max(w) for w in work]))
 
 
 def _rewritten(program: Program) -> Mapping[Access, int]:

@@ -18,10 +18,6 @@ from tilework.tuning.features.traffic import Fits, WorkingSets, all_or_nothing, 
 PAGE_BYTES = 4096
 """Where a line of a page lies in the caches behind the first depends on the page, which may be any."""
 
-WAITS = (5.0, 25.0, 100.0)
-"""So many cycles it takes until a piece comes that nothing has fetched ahead: from the second cache, from the one that
-cores share, from memory. Several are on their way at a time, so that it is less than one alone would take."""
-
 
 @dataclass(frozen=True)
 class Cache:
@@ -40,11 +36,11 @@ class Cache:
 def caches_of(target: CpuTarget) -> Sequence[Cache]:
     """The caches of a processor, the nearest first."""
     speed, (first, second, third) = target.bandwidth, target.cache_bytes
-    lines = PAGE_BYTES // LINE_BYTES
+    waits, lines = target.machine.caches.waits, PAGE_BYTES // LINE_BYTES
     return (
-        Cache(first, target.machine.caches.sets, all_or_nothing, speed.second, WAITS[0]),
-        Cache(second, lines, part_that_stays, speed.shared, WAITS[1]),
-        Cache(third, lines, part_that_stays, speed.memory, WAITS[2]),
+        Cache(first, target.machine.caches.sets, all_or_nothing, speed.second, waits[0]),
+        Cache(second, lines, part_that_stays, speed.shared, waits[1]),
+        Cache(third, lines, part_that_stays, speed.memory, waits[2]),
     )
 
 
@@ -99,7 +95,7 @@ class Memory:
     def waiting(self) -> Number:
         """What all caches together take, which work side by side."""
         part = self._target.machine.core.overlap
-        return reduce(lambda a, b: overlapped(a, b, part), (self.cycles(at) for at in range(len(WAITS))))
+        return reduce(lambda a, b: overlapped(a, b, part), (self.cycles(at) for at in range(len(self.fetched))))
 
 
 def overlapped(a: Number, b: Number, part: float) -> Number:

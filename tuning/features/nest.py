@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -109,7 +107,7 @@ class SymbolicNest:
         knobs = OpenKnobs({n: k.values for n, k in self._knobs.items() if n not in self.set_apart})
         nest = lowered(self._kernel, self._sequence, knobs, dict(zip(self.set_apart, choice, strict=True)))
         program = read_program(nest)
-        lengths = {l.index: _length(l, knobs) for body in program.bodies for l in body.loops}
+        lengths = {loop.index: _length(loop, knobs) for body in program.bodies for loop in body.loops}
         middle: dict[Key, Number] = {symbol_of(n): float(_middle(self._knobs[n])) for n in knobs.choices}
         return Lowered(program, knobs, lengths, main_body(Measured(program, middle, lengths, self._target)))
 
@@ -144,11 +142,13 @@ class SymbolicNest:
 
     def _groups(self, given: Mapping[str, Array], count: int) -> Iterator[tuple[tuple[int, ...], Array]]:
         """The configurations by the values of the knobs that are set apart."""
-        apart = [given[name] for name in self.set_apart]
-        for choice in product(*(np.unique(column).tolist() for column in apart)):
-            holds = np.logical_and.reduce([c == v for c, v in zip(apart, choice, strict=True)] or [np.ones(count, bool)])
-            if holds.any():
-                yield choice, np.flatnonzero(holds)
+        if not self.set_apart:
+            yield (), np.arange(count)
+            return
+        apart = np.stack([given[name] for name in self.set_apart], axis=1)
+        choices, which = np.unique(apart, axis=0, return_inverse=True)
+        for at, choice in enumerate(choices):
+            yield tuple(map(int, choice)), np.flatnonzero(which.ravel() == at)
 
     def _checked(self, values: Values) -> Mapping[str, Array]:
         """The values as arrays."""

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from tilework.algebra.index_expr import Compound, Expr, Key, Var, joined_sizes
 
 Number: TypeAlias = "float | NDArray[np.float64]"
+Array: TypeAlias = NDArray[Any]
+
 Ends: TypeAlias = tuple[Number, Number]
 """The least and the greatest value."""
 
@@ -119,14 +121,7 @@ def _remainder_ends(x: Ends, d: Ends) -> Ends:
     (low, high), (_, most) = x, d
     within = quotient(low, most) == quotient(high, most)
     base = quotient(low, most) * most
-    return _where(within, low - base, 0.0), _where(within, high - base, most - 1)
-
-
-def _where(holds: Any, a: Any, b: Any) -> Any:
-    return np.where(holds, a, b)
-
-
-Array: TypeAlias = NDArray[Any]
+    return np.where(within, low - base, 0.0), np.where(within, high - base, most - 1)
 
 
 # -- many numbers
@@ -134,7 +129,7 @@ Array: TypeAlias = NDArray[Any]
 
 def total(numbers: Iterable[Number]) -> Number:
     """The sum."""
-    return sum(numbers, start=0.0)
+    return reduce(lambda a, b: a + b, numbers, 0.0)
 
 
 def product(numbers: Iterable[Number]) -> Number:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import math
-from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.dialects.builtin import IndexType, IntegerType, i1
 from xdsl.ir import Attribute, Operation
 
 from tilework.dialects import arith, loop
@@ -50,7 +50,7 @@ def _is_of_truths(op: Operation) -> bool:
 
 def _is_number(type_: Attribute) -> bool:
     """Whether it is that of integers, and not that of truths."""
-    return isinstance(type_, IntegerType) and type_.width.data > 1
+    return isinstance(type_, IntegerType) and type_ != i1
 
 
 def _is_fused_product(op: object, taker: Operation) -> bool:

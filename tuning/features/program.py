@@ -51,9 +51,9 @@ class Clause:
 class Loop:
     """A loop whose index runs from 0 to below the least of its `ends`, where it meets conditions.
 
-    ends: over symbols. limits: others, over indices of loops around. conditions: that the index is below the limits, and
-    not before other beginnings of the loop than the first. unroll_limit: of how many statements loops in it may become
-    straight-line code.
+    ends: over symbols. limits: other ends, over indices of loops around. conditions: that the index is below the
+    limits, and not before other beginnings of the loop than the first. unroll_limit: of how many statements loops in it
+    may become straight-line code.
     """
 
     index: Key

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects import memref
@@ -19,7 +19,8 @@ from tilework.dialects.loop.annotations import AUTO_UNROLL_MAX_STEP, USED_DIMS, 
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.tuning.features.forms import form_of
 from tilework.tuning.features.operations import kind_of
-from tilework.tuning.features.program import Access, Body, Buffer, Clause, Form, Loop, Operation, Program
+from tilework.tuning.features.program import Access, Body, Buffer, Clause, Form, Loop, Program
+from tilework.tuning.features.program import Operation as Counted
 
 
 def read_program(kernel: loop.KernelOp) -> Program:
@@ -116,7 +117,7 @@ class _Reader:
                 kind = kind_of(op)
                 choosing = self.masks.get(op.cond) if isinstance(op, arith.SelectOp) else None
                 if kind is not None:
-                    body.operations.append(Operation(kind, where, choosing))
+                    body.operations.append(Counted(kind, where, choosing))
 
     def access(self, op: loop.LoadOp | loop.StoreOp, where: tuple[Clause, ...]) -> Access:
         """Read a load or store."""

@@ -28,9 +28,9 @@ class Registers:
     """The vectors that a body loads and stores in all, if its conditions always hold.
 
     Registers are like a cache that holds what straight-line code names: an element that moves with a loop has no name
-    outside of it. rewritten: for each access, how many of the loops hold other accesses to its buffer, so that it has to
-    be in memory. transfers: how many vectors of an access are loaded or stored. pressure: how many registers it would
-    take to keep all that is used again from one iteration of a loop to the next.
+    outside of it. rewritten: for each access, how many of the loops hold other accesses to its buffer, so that it has
+    to be in memory. transfers: how many vectors of an access are loaded or stored. pressure: how many registers it
+    would take to keep all that is used again from one iteration of a loop to the next.
     """
 
     def __init__(self, levels: Levels, rewritten: Mapping[Access, int], target: CpuTarget):

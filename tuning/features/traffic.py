@@ -62,9 +62,7 @@ class Missed:
     pieces: Number
 
 
-def missed(
-    movement: Movement, sets: WorkingSets, cache_bytes: int, places: int, far_bytes: int, fits: Fits
-) -> Missed:
+def missed(movement: Movement, sets: WorkingSets, cache_bytes: int, places: int, far_bytes: int, fits: Fits) -> Missed:
     """What an access misses in a cache of that size.
 
     places: by its address a line may be in one of so many places of the cache, each of which has room for a few. fits:
