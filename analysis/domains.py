@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from math import gcd
-from typing import cast
 
 from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr
 from xdsl.ir import Block, Operation, SSAValue
@@ -108,7 +107,7 @@ def kernel_scope(kernel: KernelOp) -> Scope:
     for name, symbol in zip(kernel.symbols, kernel.symbol_values, strict=True):
         ends = known.data.get(name.data) if isinstance(known, DictionaryAttr) else None
         if isinstance(ends, DenseArrayBase):
-            least, greatest = cast("tuple[int, ...]", ends.get_values())
+            least, greatest = ends.get_values()
             domain.add(symbol, least, greatest)
     return Scope(domain)
 

@@ -87,7 +87,7 @@ class Levels:
         """In how many registers these are: whole ones, and halves, quarters and so on of one for the rest."""
         whole = np.floor(self.lanes / self.width)
         rest = np.asarray(self.lanes - whole * self.width, np.int64)
-        parts = total(((rest >> bit) & 1) * 1.0 for bit in range(int(self.width).bit_length()))
+        parts = total(np.where((rest >> bit) & 1, 1.0, 0.0) for bit in range(int(self.width).bit_length()))
         return np.where(np.less(self.lanes, self.width), 1.0, whole + parts)
 
     @cached_property
