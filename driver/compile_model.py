@@ -26,6 +26,7 @@ from tilework.driver.price_ahead import price_ahead
 from tilework.driver.read_program import level_of
 from tilework.driver.replaceable import Replaceable, defaults_of
 from tilework.driver.session import Session
+from tilework.driver.tuned_schedules import bring_schedules
 from tilework.interpreters.graph import find_function, prepare_parameters
 from tilework.runtime.compile_report import CompileReport
 from tilework.runtime.manifest import DeviceUse
@@ -54,15 +55,7 @@ def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: S
     all. Raises what passes raise, CompileError for what the back end cannot express, TileworkError for a parameter
     that has no data.
     """
-    level = level_of(module)
-    if level == "kernels":
-        raise TileworkError("the program has kernels and no function @main, which would be the model: run one of them")
-    refuse_as_host(backend_for(target_of(module)), module)
-    check_parameters(module, parameters)
-    if level == "graph":
-        lowered = _lower_graph(module, parameters, session)
-    else:
-        lowered = _Lowered(parameters, (), Replaceable({}, {}, {}, ""))
+    lowered = lower_to_kernels(module, parameters, session)
     report = session.report
     with report.phase("kernels"):
         code = compile_kernels(module, session)
@@ -77,7 +70,7 @@ def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: S
 
 
 @dataclass(frozen=True)
-class _Lowered:
+class Lowered:
     """What is known of a program besides its module once that is a host function and kernels: as in CompiledModel."""
 
     parameters: Mapping[str, Array]
@@ -85,7 +78,25 @@ class _Lowered:
     replaceable: Replaceable
 
 
-def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Session) -> _Lowered:
+def lower_to_kernels(module: ModuleOp, parameters: Mapping[str, Array], session: Session) -> Lowered:
+    """Make of a program, in place, a function on buffers that calls kernels at te or at loop.
+
+    Kernels bring the schedules that the session has for them. Raises as `compile_module` does.
+    """
+    level = level_of(module)
+    if level == "kernels":
+        raise TileworkError("the program has kernels and no function @main, which would be the model: run one of them")
+    refuse_as_host(backend_for(target_of(module)), module)
+    check_parameters(module, parameters)
+    lowered = Lowered(parameters, (), Replaceable({}, {}, {}, ""))
+    if level == "graph":
+        lowered = _lower_graph(module, parameters, session)
+    if session.tuned is not None:
+        bring_schedules(module, session.tuned, session.report)
+    return lowered
+
+
+def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Session) -> Lowered:
     """Lower a graph, in place."""
     report = session.report
     defaults, fixed = (defaults_of(module, kind) for kind in (DEFAULTS, FIXED_DEFAULTS))
@@ -103,7 +114,7 @@ def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Ses
     with report.phase("te"):
         session.run("lower-to-te", module)
         session.run("order-calls", module)
-    return _Lowered(prepared, requirements, replaceable)
+    return Lowered(prepared, requirements, replaceable)
 
 
 def check_parameters(module: ModuleOp, given: Mapping[str, Array]) -> None:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
 from collections import deque
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from threading import Thread
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
-from tilework.driver.worker import FailedKernel, Job, Outcome, do_job, receive, send
-from tilework.plugins.packages import child_environment
+from tilework.driver.worker import Job, Outcome, do_job
+from tilework.driver.worker_process import WorkerProcess
 from tilework.targets.cpu.host import physical_cores
 
 FEWEST_JOBS_FOR_WORKERS = 3
@@ -30,7 +27,7 @@ class CompilePool:
 
     def __init__(self, processes: int | None = None):
         self._processes = processes or physical_cores()
-        self._workers: list[_Worker] = []
+        self._workers: list[WorkerProcess] = []
 
     def __enter__(self) -> Self:
         return self
@@ -60,10 +57,10 @@ class CompilePool:
         self._workers = [worker for worker in self._workers if worker.is_alive]
         return [run.outcomes[index] for index in range(len(jobs))]
 
-    def _started(self, jobs: int) -> list[_Worker]:
+    def _started(self, jobs: int) -> list[WorkerProcess]:
         wanted = min(self._processes, jobs) - 1 if jobs >= FEWEST_JOBS_FOR_WORKERS else 0
         while len(self._workers) < wanted:
-            self._workers.append(_Worker())
+            self._workers.append(WorkerProcess())
         return self._workers[:wanted]
 
 
@@ -77,7 +74,7 @@ class _Run:
         self._waiting = deque(sorted(range(len(jobs)), key=lambda index: -jobs[index].cost))
         self._finished: SimpleQueue[tuple[int, Outcome]] = SimpleQueue()
 
-    def serve(self, worker: _Worker) -> None:
+    def serve(self, worker: WorkerProcess) -> None:
         """Let a worker take jobs, in a thread that mostly waits for its answers."""
         Thread(target=self._serve, args=(worker,), daemon=True).start()
 
@@ -89,7 +86,7 @@ class _Run:
                 self._finish(index, do_job(self.jobs[index]))
             self._collect(wait=index is None)
 
-    def _serve(self, worker: _Worker) -> None:
+    def _serve(self, worker: WorkerProcess) -> None:
         while worker.is_alive and (index := self._next()) is not None:
             self._finished.put((index, worker.do(self.jobs[index])))
 
@@ -112,62 +109,3 @@ class _Run:
         self.outcomes[index] = outcome
         if self._on_done:
             self._on_done(index, outcome)
-
-
-class _Worker:
-    """A worker process as its parent sees it."""
-
-    def __init__(self):
-        self._stderr = _temporary_file()
-        # A session of its own: Ctrl-C in the terminal reaches the parent only, which kills the workers.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "tilework.driver.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL if self._stderr is None else self._stderr,
-            start_new_session=True,
-            env=child_environment(),
-        )
-        self.is_alive = True
-
-    def do(self, job: Job) -> Outcome:
-        """Send a job and wait for the outcome; the worker's death is a failure of the job."""
-        assert self._process.stdin and self._process.stdout
-        try:
-            send(self._process.stdin, job)
-            outcome = receive(self._process.stdout)
-        except OSError:
-            outcome = None  # a broken pipe
-        except Exception as error:
-            self.kill()
-            message = f"the answer of the compiler process cannot be read: {error!r}"
-            return FailedKernel(job.kernel, message, "Tilework's sources may have been edited meanwhile")
-        if outcome is None:
-            self.is_alive = False
-            return self._death(job)
-        return outcome
-
-    def _death(self, job: Job) -> FailedKernel:
-        status = self._process.wait()
-        cause = f"signal {-status}" if status < 0 else f"exit status {status}"
-        return FailedKernel(job.kernel, f"the compiler process died ({cause})", self._last_words())
-
-    def _last_words(self) -> str:
-        if self._stderr is None:
-            return "what it printed is not known, for want of a folder for temporary files"
-        self._stderr.seek(0)
-        return self._stderr.read().decode(errors="replace").strip() or "it printed nothing"
-
-    def kill(self) -> None:
-        """End the process, whatever it is doing."""
-        self.is_alive = False
-        self._process.kill()
-        self._process.wait()
-
-
-def _temporary_file() -> IO[bytes] | None:
-    """None where no folder takes one, as in a container that can only be read."""
-    try:
-        return tempfile.TemporaryFile()
-    except OSError:
-        return None

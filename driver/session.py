@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -26,7 +26,10 @@ def silent(phase: str, done: int, total: int) -> None:
 
 @dataclass(frozen=True)
 class Session:
-    """One compilation. `instrumentations` watch the passes over the whole module."""
+    """One compilation. `instrumentations` watch the passes over the whole module.
+
+    tuned: schedules that a search found, as `bring_schedules` takes them; None where no search was asked for.
+    """
 
     cache: KernelCache
     pool: CompilePool
@@ -35,6 +38,7 @@ class Session:
     progress: Progress = silent
     report: CompileReport = field(default_factory=CompileReport)
     context: Context = field(default_factory=make_context)
+    tuned: Mapping[str, str] | None = None
 
     def run(self, phase: str, module: ModuleOp, **options: str) -> None:
         """Run one phase over the module, in place. Raises what its passes raise."""

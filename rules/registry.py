@@ -54,16 +54,16 @@ def algorithms() -> Mapping[str, type[Algorithm]]:
 
 @cache
 def _ranked_in(folders: tuple[Folder, ...], kind: type[Any]) -> tuple[Any, ...]:
-    return tuple(sorted((found() for found in _classes_in(folders, kind)), key=_order))
+    return tuple(sorted((found() for found in classes_in(folders, kind)), key=_order))
 
 
 @cache
 def _algorithms_in(folders: tuple[Folder, ...]) -> Mapping[str, type[Algorithm]]:
-    named = ((algorithm.__name__, algorithm) for algorithm in _classes_in(folders, Algorithm))
+    named = ((algorithm.__name__, algorithm) for algorithm in classes_in(folders, Algorithm))
     return by_name("algorithms", sorted(named, key=_first), lambda algorithm: algorithm.__module__)
 
 
-def _classes_in(folders: tuple[Folder, ...], base: type[Any]) -> Iterator[Any]:
+def classes_in(folders: tuple[Folder, ...], base: type[Any]) -> Iterator[Any]:
     """The classes of a kind that the files of folders define, but for the kind itself.
 
     Raises TileworkError for one that lacks a method.

@@ -2,7 +2,7 @@
 
 `compile` turns a model into a `Module`, which is called with arrays; `load` reads one that `Module.save` wrote.
 `from tilework import te` gives tensor expressions and schedules, which `lower` shows as loops and `build` compiles;
-`kernel` makes an operator of networks of a function of te.
+`kernel` makes an operator of networks of a function of te. `tune` searches for fast schedules of either.
 """
 
 from importlib import import_module
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tilework.algebra.errors import TileworkError, UsageError
-    from tilework.api import build, compile, load, lower  # noqa: A004  the name that users of other compilers look for
+    from tilework.api import build, compile, load, lower, tune  # noqa: A004  the names that users look for
     from tilework.frontends.te.operator import kernel
     from tilework.plugins.packages import load_plugin
     from tilework.runtime.module import Module
@@ -28,11 +28,12 @@ __all__ = [
     "load_plugin",
     "lower",
     "set_num_threads",
+    "tune",
 ]
 
 _HOMES = {
     "tilework.algebra.errors": ("TileworkError", "UsageError"),
-    "tilework.api": ("build", "compile", "load", "lower"),
+    "tilework.api": ("build", "compile", "load", "lower", "tune"),
     "tilework.frontends.te.operator": ("kernel",),
     "tilework.plugins.packages": ("load_plugin",),
     "tilework.runtime.module": ("Module",),

@@ -15,10 +15,9 @@ from tilework.runtime.arrays import aligned
 from tilework.runtime.manifest import Default, Manifest
 from tilework.runtime.module import Module
 from tilework.runtime.tensor_spec import TensorSpec
+from tilework.runtime.threads import get_num_threads
 
 if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact needs none of it
-    from xdsl.dialects.builtin import ModuleOp
-
     from tilework.driver.compile_model import CompiledModel
     from tilework.driver.instrumentation import Instrumentation
     from tilework.driver.replaceable import Replaceable
@@ -29,6 +28,8 @@ if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact
     from tilework.frontends.te.text import LoweredModule
     from tilework.runtime.cache import KernelCache
     from tilework.runtime.function import Function
+    from tilework.tuning.progress import Watcher
+    from tilework.tuning.records import Records
 
 
 def compile(  # noqa: A001  the name that users of other compilers look for
@@ -42,6 +43,7 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     precision: str = "default",
     kernels: Mapping[str, Kernel] | None = None,
     targets: Mapping[str, str] | None = None,
+    records: str | PathLike[str] | Records | None = None,
 ) -> Module:
     """Compile a model to native code.
 
@@ -54,19 +56,18 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     sum directly. kernels: what `tilework.kernel` made of functions of te, for operators of an ONNX model by domain and
     name, as in {"my.ops::Swish": swish}, or for the names in `graph.kernel`s of a module, as in {"swish": swish}.
     targets: in place of `target`, those of the host and of devices beside it, by names of one's own, as in
-    {"host": "llvm", "npu0": "npu"}; what a device can run is put on it.
+    {"host": "llvm", "npu0": "npu"}; what a device can run is put on it. records: a file that `tilework.tune` wrote:
+    kernels for which it has a schedule that is faster than the default get that one; `report` of the module says which.
     Raises TileworkError, in one line, for what cannot be compiled.
     """
-    from xdsl.dialects.builtin import ModuleOp
-
     from tilework.analysis.precision import precision_of
     from tilework.analysis.program_targets import HOST, targets_of
     from tilework.driver.choose_targets import choose_targets
     from tilework.driver.compile_model import compile_module
     from tilework.driver.garbage import no_cyclic_gc
     from tilework.driver.pool import CompilePool
-    from tilework.driver.read_program import is_program_file, read_program
     from tilework.driver.session import Session, silent
+    from tilework.frontends.model import read_model
     from tilework.runtime.cache import cache_for
     from tilework.targets import target_to_compile_for
 
@@ -74,24 +75,12 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     defined = _checked_kernels(kernels)
     _check_options(processes, instrumentations, progress)
     machines = {device: target_to_compile_for(text) for device, text in _given_targets(target, targets).items()}
-    if is_program_file(model):
-        model = read_program(model, lambda module: _define_kernels(module, defined))
-    if isinstance(model, ModuleOp):
-        if not isinstance(parameters, Mapping | None):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise UsageError(f"parameters= takes a dictionary of arrays, not a {type(parameters).__name__}")
-        module, arrays = model.clone(), dict(parameters or {})
-        _define_kernels(module, defined)
-    elif parameters is not None:
-        raise UsageError("parameters= belongs to a graph module; an ONNX model brings its own")
-    else:
-        from tilework.frontends.onnx import import_onnx
-
-        imported = import_onnx(model, defined)
-        module, arrays = imported.module, dict(imported.parameters)
-        del imported  # so that weights can go once they are prepared
+    module, arrays = read_model(model, parameters, defined)
     choose_targets(module, machines)
     with no_cyclic_gc(), CompilePool(processes) as pool:
-        session = Session(cache_for(cache), pool, precision, instrumentations, progress or silent)
+        session = Session(
+            cache_for(cache), pool, precision, instrumentations, progress or silent, tuned=_tuned_in(records)
+        )
         compiled = compile_module(module, arrays, session)
     del arrays
     prepared = compiled.parameters  # one after the other, so that there are never two copies of all
@@ -101,6 +90,61 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     result = Module(manifest, compiled.code.host, {**others, **own}, device_code=compiled.code.devices)
     result.report = compiled.report
     return result
+
+
+def tune(
+    program: Any,
+    target: str | None = None,
+    trials: int = 64,
+    seconds: float = 60.0,
+    records: str | PathLike[str] | None = None,
+    seed: int = 0,
+    rules: bool = True,
+    schedule: Schedule | None = None,
+    explorer: str = "genetic",
+    model: str = "residual",
+    precision: str = "default",
+    parameters: Mapping[str, NDArray[Any]] | None = None,
+    targets: Mapping[str, str] | None = None,
+    watcher: Watcher | None = None,
+) -> Any:
+    """Search for fast schedules of a te program, or of the kernels of a model, by measuring candidates here.
+
+    program: the arguments of a te program in a list, results last, as for `build`, or a template (`tuning.template`)
+    called with its arguments: the result is a `tuning.Tuned`. Or a model as `compile` takes it, with `precision`,
+    `parameters`, `targets`: the result is a `Module`. trials, seconds: what the search may spend. records: a file of
+    trials; the same search goes on where it ends, and `compile(model, records=...)` makes the module again. The first
+    trial is the schedule of the target's rules, for a te program without `rules` no schedule; no result is slower.
+    schedule: a schedule of the te program with knobs (`te.knob`), which alone are searched then; it is the first trial.
+    explorer: "genetic", "random", "grid"; or guided by a `model`, "annealing", "evolutionary". model: "analytic",
+    "trees", or both, "residual". watcher: is told of every trial. Raises UsageError for a te program with symbolic
+    sizes, TileworkError where no candidate could be measured.
+    """
+    from tilework.tuning.budget import Budget
+    from tilework.tuning.progress import Silent
+    from tilework.tuning.records import Records
+    from tilework.tuning.templates.template import TemplateProgram
+
+    budget, kept, told = Budget.of(trials, seconds, seed, explorer, model), Records(records), watcher or Silent()
+    if isinstance(program, list | tuple | TemplateProgram):
+        from tilework.targets import target_to_compile_for
+        from tilework.tuning.programs import tune_program
+
+        machine = target_to_compile_for("host" if target is None else target)
+        return tune_program(cast("Any", program), schedule, machine, budget, kept, rules, told)
+    if not rules or schedule is not None:
+        given = "rules=False" if not rules else "schedule="
+        raise UsageError(f"{given} is for te programs: a model is lowered by the rules")
+    from tilework.driver.choose_targets import choose_targets
+    from tilework.frontends.model import read_model
+    from tilework.targets import target_to_compile_for
+    from tilework.tuning.networks import tasks_of_network, tune_all
+
+    module, arrays = read_model(program, parameters, {})
+    machines = _given_targets(target, targets)
+    choose_targets(module, {device: target_to_compile_for(text) for device, text in machines.items()})
+    tune_all(tasks_of_network(module, arrays, precision, seed), budget, kept, told)
+    return compile(program, target, parameters, precision=precision, targets=targets, records=kept)
 
 
 def load(path: str | Path) -> Module:
@@ -152,11 +196,14 @@ def _checked_kernels(given: object) -> Mapping[str, Kernel]:
     return check_kernels(given)
 
 
-def _define_kernels(module: ModuleOp, kernels: Mapping[str, Kernel]) -> None:
-    if kernels:
-        from tilework.frontends.te.graph_kernels import define_kernels  # as above
+def _tuned_in(records: str | PathLike[str] | Records | None) -> Mapping[str, str] | None:
+    """The schedules that searches ended with, for as many threads as are in use."""
+    if records is None:
+        return None
+    from tilework.tuning.records import Records
 
-        define_kernels(module, kernels)
+    kept = records if isinstance(records, Records) else Records(records)
+    return kept.best(get_num_threads())
 
 
 def _given_targets(target: str | None, targets: object) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tilework.algebra.errors import TileworkError
-from tilework.driver.pool import CompilePool, _Worker
+from tilework.driver.pool import CompilePool
 from tilework.driver.worker import (
     _MESSAGES,
     CompiledKernel,
@@ -22,6 +22,7 @@ from tilework.driver.worker import (
     do_job,
     raise_failure,
 )
+from tilework.driver.worker_process import WorkerProcess
 
 # Takes the place of tilework.driver.build_kernel in this process and, as a sitecustomize, in workers.
 STAND_IN = """
@@ -88,7 +89,7 @@ def test_the_longest_jobs_begin_first():
 
 @pytest.mark.parametrize("here", [True, False])
 def test_errors_come_back_structured(here: bool):
-    worker = None if here else _Worker()
+    worker = None if here else WorkerProcess()
     try:
         do = worker.do if worker else do_job
         refused, bug = (do(KernelJob("absent", kernel)) for kernel in ("refused", "bug"))
@@ -105,7 +106,7 @@ def test_errors_come_back_structured(here: bool):
 
 
 def test_a_worker_that_dies_is_reported_with_its_last_words():
-    worker = _Worker()
+    worker = WorkerProcess()
     outcome = worker.do(KernelJob("", "dies"))
     assert isinstance(outcome, FailedKernel)
     assert outcome.message == "the compiler process died (exit status 3)"
@@ -114,7 +115,7 @@ def test_a_worker_that_dies_is_reported_with_its_last_words():
 
 
 def test_a_worker_killed_by_a_signal_names_it():
-    worker = _Worker()
+    worker = WorkerProcess()
     os.kill(worker._process.pid, signal.SIGKILL)
     outcome = worker.do(KernelJob("", "k"))
     assert outcome == FailedKernel("k", "the compiler process died (signal 9)", "it printed nothing")
@@ -123,7 +124,7 @@ def test_a_worker_killed_by_a_signal_names_it():
 def test_an_answer_that_cannot_be_read_ends_the_worker(monkeypatch: pytest.MonkeyPatch):
     """As when a worker was started after an edit of what it sends."""
     monkeypatch.delitem(_MESSAGES, "CompiledKernel")
-    worker = _Worker()
+    worker = WorkerProcess()
     outcome = worker.do(KernelJob("", "k"))
     assert isinstance(outcome, FailedKernel)
     assert outcome.message == "the answer of the compiler process cannot be read: KeyError('CompiledKernel')"
@@ -135,7 +136,7 @@ def test_workers_need_no_folder_for_temporary_files(monkeypatch: pytest.MonkeyPa
         raise FileNotFoundError("No usable temporary directory found")
 
     monkeypatch.setattr(tempfile, "TemporaryFile", fail)
-    worker = _Worker()
+    worker = WorkerProcess()
     assert isinstance(worker.do(KernelJob("", "k")), CompiledKernel)
     outcome = worker.do(KernelJob("", "dies"))
     assert isinstance(outcome, FailedKernel) and outcome.message == "the compiler process died (exit status 3)"
@@ -144,7 +145,7 @@ def test_workers_need_no_folder_for_temporary_files(monkeypatch: pytest.MonkeyPa
 
 def test_the_other_jobs_survive_a_dead_worker():
     with CompilePool(3) as pool:
-        pool._workers = [_Worker(), _Worker()]
+        pool._workers = [WorkerProcess(), WorkerProcess()]
         for worker in pool._workers:
             worker._process.kill()
         outcomes = pool.run(jobs(8, seconds=0.05))

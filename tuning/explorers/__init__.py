@@ -1,0 +1,1 @@
+"""Explorers: ways to choose which candidates to measure next."""

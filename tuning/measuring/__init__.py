@@ -1,0 +1,1 @@
+"""Building and timing candidates, each where its failure harms nothing else."""

@@ -1,0 +1,1 @@
+"""Rules that say in which ways a processor may run a stage."""
