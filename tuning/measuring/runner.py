@@ -104,7 +104,12 @@ class LocalRunner:
             env=child_environment(),
         )
         arguments = [{"dtype": spec.dtype, "shape": spec.shape} for spec in self.workload.arguments]
-        task = {"kind": "task", "arguments": arguments, "inputs": self.workload.inputs, "allowed": self.workload.allowed}
+        task = {
+            "kind": "task",
+            "arguments": arguments,
+            "inputs": self.workload.inputs,
+            "allowed": self.workload.allowed,
+        }
         self._asked(task, b"".join(array.tobytes() for array in self.workload.data()), 60.0)
         if self._reference is not None:
             self.set_reference(self._reference, 60.0)

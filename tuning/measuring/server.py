@@ -96,10 +96,15 @@ class Server:
         for i, (found, right) in enumerate(zip(outputs, self.expected, strict=True)):
             wrong = ~_close(found, right, self.allowed)
             if wrong.any():
-                at = tuple(int(p) for p in np.unravel_index(int(np.argmax(wrong)), found.shape))
-                place = ", ".join(map(str, at))
-                return f"output {i} at [{place}] is {found[at]!s} and must be {right[at]!s}"
+                at = int(np.argmax(wrong))
+                return difference(i, at, found.shape, str(found.flat[at]), str(right.flat[at]))
         return ""
+
+
+def difference(output: int, element: int, shape: Sequence[int], found: str, right: str) -> str:
+    """What is wrong with an element of a result, whose number in memory is given."""
+    place = ", ".join(str(int(index)) for index in np.unravel_index(element, tuple(shape)))
+    return f"output {output} at [{place}] is {found} and must be {right}"
 
 
 def _least(call: Callable[[], None], clock: Callable[[], float], first: float) -> float:
@@ -121,9 +126,13 @@ def _close(found: Array, right: Array, allowed: float) -> Any:
     a, b = found.astype(np.float64), right.astype(np.float64)
     finite = np.abs(b[np.isfinite(b)])
     with np.errstate(all="ignore"):
-        eps = float(np.finfo(found.dtype).eps) if found.dtype.kind == "f" else 2.0**-8
-        bound = allowed * eps * float(finite.max(initial=0.0))
+        bound = allowed * step_of(found.dtype) * float(finite.max(initial=0.0))
         return (a == b) | (np.abs(a - b) <= bound) | ((a != a) & (b != b))
+
+
+def step_of(dtype: np.dtype[Any]) -> float:
+    """The unit in the last place, as a part of the number."""
+    return float(np.finfo(dtype).eps) if dtype.kind == "f" else 2.0**-8
 
 
 def _empty(spec: Mapping[str, Any]) -> Array:
