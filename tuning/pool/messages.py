@@ -63,7 +63,7 @@ def message_of_code(code: Code) -> Message:
 
 def code_in(message: Message) -> Code:
     """The code of a message. Raises TileworkError where it is not what was sent."""
-    check_digest(message["object"], message["digest"])
+    check_digest(digest_of(message["object"]), message["digest"])
     return Code(message["target"], message["entry"], message["object"], tuple(message["scratch"]))
 
 
@@ -119,7 +119,7 @@ def digest_of(*parts: bytes) -> str:
     return digest.hexdigest()
 
 
-def check_digest(content: bytes, digest: str) -> None:
+def check_digest(found: str, sent: str) -> None:
     """Raise TileworkError where content has another digest than it was sent with."""
-    if digest_of(content) != digest:
+    if found != sent:
         raise TileworkError("the code that arrived is not the code that was sent: send it again")
