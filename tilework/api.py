@@ -100,6 +100,7 @@ def tune(
     records: str | PathLike[str] | None = None,
     seed: int = 0,
     rules: bool = True,
+    schedule: Schedule | None = None,
     precision: str = "default",
     parameters: Mapping[str, NDArray[Any]] | None = None,
     targets: Mapping[str, str] | None = None,
@@ -107,10 +108,12 @@ def tune(
 ) -> Any:
     """Search for fast schedules of a te program, or of the kernels of a model, by measuring candidates here.
 
-    program: the arguments of a te program in a list, results last, as for `build`: the result is a `tuning.Tuned`. Or a
-    model as `compile` takes it, with `precision`, `parameters`, `targets`: the result is a `Module`. trials, seconds: what the search may spend. records: a file of
-    trials; the same search goes on where it ends, and `compile(model, records=...)` makes the module again. The first
-    trial is the schedule of the target's rules, for a te program without `rules` no schedule; no result is slower.
+    program: the arguments of a te program in a list, results last, as for `build`, or a template (`tuning.template`)
+    called with its arguments: the result is a `tuning.Tuned`. Or a model as `compile` takes it, with `precision`, `parameters`, `targets`: the result is a `Module`. trials, seconds:
+    what the search may spend. records: a file of trials; the same search goes on where it ends, and
+    `compile(model, records=...)` makes the module again. The first trial is the schedule of the target's rules, for a
+    te program without `rules` no schedule; no result is slower.
+    schedule: a schedule of the te program with knobs (`te.knob`), which alone are searched then; it is the first trial.
     watcher: is told of every trial. Raises UsageError for a te program with symbolic sizes, TileworkError where no
     candidate could be measured.
     """
@@ -119,23 +122,26 @@ def tune(
     from tilework.tuning.records import Records
 
     budget, kept, told = Budget.of(trials, seconds, seed), Records(records), watcher or Silent()
-    if isinstance(program, list | tuple):
+    from tilework.tuning.templates.template import TemplateProgram
+
+    if isinstance(program, list | tuple | TemplateProgram):
         from tilework.targets import target_to_compile_for
         from tilework.tuning.programs import tune_program
 
         machine = target_to_compile_for("host" if target is None else target)
-        return tune_program(cast("Sequence[Tensor]", program), machine, budget, kept, rules, told)
-    if not rules:
-        raise UsageError("rules=False is for te programs: a model is lowered by the rules")
+        return tune_program(cast("Any", program), schedule, machine, budget, kept, rules, told)
+    if not rules or schedule is not None:
+        given = "rules=False" if not rules else "schedule="
+        raise UsageError(f"{given} is for te programs: a model is lowered by the rules")
     from tilework.driver.choose_targets import choose_targets
     from tilework.frontends.model import read_model
     from tilework.targets import target_to_compile_for
-    from tilework.tuning.networks import tune_network
+    from tilework.tuning.networks import tasks_of_network, tune_all
 
     module, arrays = read_model(program, parameters, {})
     machines = _given_targets(target, targets)
     choose_targets(module, {device: target_to_compile_for(text) for device, text in machines.items()})
-    tune_network(module, arrays, precision, budget, kept, told)
+    tune_all(tasks_of_network(module, arrays, precision, seed), budget, kept, told)
     return compile(program, target, parameters, precision=precision, targets=targets, records=kept)
 
 

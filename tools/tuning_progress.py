@@ -1,4 +1,4 @@
-"""How far a search is: a bar on a terminal with the time that is left, a line every few trials elsewhere; and its table."""
+"""How far a search is: a bar on a terminal with the time left, a line every few trials elsewhere; and its table."""
 
 from __future__ import annotations
 

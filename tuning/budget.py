@@ -12,7 +12,10 @@ from tilework.algebra.given_values import integer_of
 
 @dataclass(frozen=True)
 class Budget:
-    """So many trials, those of the records file among them, until `time.monotonic` shows so much. seed: of all chance."""
+    """So many trials, those in the records among them, until `time.monotonic` shows so much.
+
+    seed: of all chance.
+    """
 
     trials: int
     until: float

@@ -1,4 +1,4 @@
-"""Tuning the kernels of a network."""
+"""Tuning many kernels at once: those of a network, or of a file."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from tilework.dialects.loop import CallOp
 from tilework.dialects.te import KernelOp
 from tilework.driver.compile_model import lower_to_kernels
 from tilework.driver.garbage import no_cyclic_gc
+from tilework.driver.kernels import schedules_of
 from tilework.driver.pool import CompilePool
 from tilework.driver.session import Session
 from tilework.runtime.cache import cache_for
@@ -26,42 +27,18 @@ from tilework.tuning.progress import Watcher
 from tilework.tuning.records import Records
 from tilework.tuning.scheduler import TaskScheduler
 from tilework.tuning.search import BATCH, Search, search_for
-from tilework.tuning.task import Task
+from tilework.tuning.task import Task, refuse_symbols
 
 
-def tune_network(
-    module: ModuleOp,
-    parameters: Mapping[str, NDArray[Any]],
-    precision: str,
-    budget: Budget,
-    records: Records,
-    watcher: Watcher,
-) -> list[Search]:
-    """Search for schedules of the kernels of a program with its targets, which is consumed; records keep what is found.
+def tasks_of_network(
+    module: ModuleOp, parameters: Mapping[str, NDArray[Any]], precision: str, seed: int
+) -> dict[Task, int]:
+    """The kernels of a program, which is consumed, and how often a run of it calls them.
 
-    Kernels on other devices than the host, with symbolic sizes, or that no sketch is derived for, stay as they are.
+    Kernels on other devices than the host, or with symbolic sizes, are not among them. Raises as `tilework.compile`.
     """
     with no_cyclic_gc(), CompilePool() as pool:
         lower_to_kernels(module, parameters, Session(cache_for(None), pool, precision))
-    weights = _tasks(module, budget.seed)
-    if not weights:
-        raise TileworkError("the model has no kernel to tune: on the host, with sizes that are numbers")
-    first = next(iter(weights))
-    with LocalBuilder(first, physical_cores()) as builder:
-        searches = [_search(task, builder, records, budget, watcher) for task in weights]
-        scheduler = TaskScheduler(searches, list(weights.values()))
-        watcher.begin(searches, list(weights.values()))
-        _spend(scheduler, budget)
-        for search in searches:
-            if search.best is not None:
-                builder.task = search.task
-                with LocalRunner(search.task, get_num_threads()) as search.runner:
-                    search.finish()
-    return searches
-
-
-def _tasks(module: ModuleOp, seed: int) -> dict[Task, int]:
-    """What is to be tuned, and how often it is called in a run."""
     kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, KernelOp)}
     tasks: dict[str, Task] = {}
     calls: dict[str, int] = {}
@@ -72,11 +49,45 @@ def _tasks(module: ModuleOp, seed: int) -> dict[Task, int]:
         task = Task(kernel, target_of(kernel), seed=seed)
         tasks.setdefault(task.key, task)
         calls[task.key] = calls.get(task.key, 0) + 1
+    if not tasks:
+        raise TileworkError("the model has no kernel to tune: on the host, with sizes that are numbers")
     return {task: calls[key] for key, task in tasks.items()}
 
 
+def tasks_of_kernels(module: ModuleOp, seed: int) -> dict[Task, int]:
+    """The kernels at te in a module without @main, each once; one that brings a schedule, with its knobs.
+
+    Raises UsageError for symbolic sizes, TileworkError where there is none.
+    """
+    schedules = schedules_of(module)
+    kernels = [op for op in module.ops if isinstance(op, KernelOp)]
+    for kernel in kernels:
+        refuse_symbols(kernel)
+    if not kernels:
+        raise TileworkError("the program has no te.kernel to tune")
+    return {Task(kernel, target_of(kernel), True, seed, schedules.get(kernel)): 1 for kernel in kernels}
+
+
+def tune_all(tasks: Mapping[Task, int], budget: Budget, records: Records, watcher: Watcher) -> list[Search]:
+    """Search for schedules of kernels that are called so often; records keep what is found.
+
+    Raises TileworkError where nothing could be measured.
+    """
+    with LocalBuilder(next(iter(tasks)), physical_cores()) as builder:
+        searches = [_search(task, builder, records, budget, watcher) for task in tasks]
+        scheduler = TaskScheduler(searches, list(tasks.values()))
+        watcher.begin(searches, list(tasks.values()))
+        _spend(scheduler, budget)
+        for search in searches:
+            builder.task = search.task
+            with LocalRunner(search.task, get_num_threads()) as search.runner:
+                if search.trials or len(searches) == 1:
+                    search.finish()
+    return searches
+
+
 def _search(task: Task, builder: LocalBuilder, records: Records, budget: Budget, watcher: Watcher) -> Search:
-    return search_for(task, builder, LocalRunner(task, get_num_threads()), records, budget, watcher)
+    return search_for(task, task.space(), builder, LocalRunner(task, get_num_threads()), records, budget, watcher)
 
 
 def _spend(scheduler: TaskScheduler, budget: Budget) -> None:

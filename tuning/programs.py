@@ -14,7 +14,7 @@ from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.te import KernelOp
 from tilework.driver.kernel_function import kernel_function
 from tilework.frontends.te.errors import errors_for_python
-from tilework.frontends.te.schedule import create_schedule
+from tilework.frontends.te.schedule import Schedule, create_schedule
 from tilework.frontends.te.tensor import StagedOp, Tensor, tensors_of
 from tilework.runtime.cache import cache_for
 from tilework.runtime.function import Function
@@ -28,6 +28,9 @@ from tilework.tuning.progress import Watcher
 from tilework.tuning.records import Records
 from tilework.tuning.search import Trial, search_for
 from tilework.tuning.task import Task, refuse_symbols
+from tilework.tuning.templates.config import Config
+from tilework.tuning.templates.template import TemplateProgram, TemplateSpace
+from tilework.tuning.text import schedule_text
 
 
 @dataclass(frozen=True)
@@ -47,32 +50,56 @@ class Tuned:
 
 
 def tune_program(
-    program: Sequence[Tensor], machine: Target, budget: Budget, records: Records, rules: bool, watcher: Watcher
+    program: Sequence[Tensor] | TemplateProgram,
+    schedule: Schedule | None,
+    machine: Target,
+    budget: Budget,
+    records: Records,
+    rules: bool,
+    watcher: Watcher,
 ) -> Tuned:
-    """As `tilework.tune`, of a te program."""
-    task = Task(_kernel_of(program), machine, rules, budget.seed)
-    refuse_symbols(task.kernel)
+    """As `tilework.tune`, of a te program, perhaps with a schedule that has knobs, or of a template."""
+    if isinstance(program, TemplateProgram):
+        task, space = _of_template(program, machine, rules, budget.seed)
+    else:
+        kernel, own = _kernel_of(program, schedule)
+        task = Task(kernel, machine, rules, budget.seed, own)
+        refuse_symbols(task.kernel)
+        space = task.space()
     with LocalBuilder(task, physical_cores()) as builder, LocalRunner(task, get_num_threads()) as runner:
-        search = search_for(task, builder, runner, records, budget, watcher)
+        search = search_for(task, space, builder, runner, records, budget, watcher)
         watcher.begin([search], [1])
         search.run(budget.trials, budget.until)
         winner = search.finish()
-    return Tuned(
-        _function(task, winner.schedule), str(winner.schedule), winner.seconds, winner.default_seconds, search.trials
-    )
+    function, text = _function(task, winner.schedule), schedule_text(winner.schedule)
+    return Tuned(function, text, winner.seconds, winner.default_seconds, search.trials)
 
 
-def _kernel_of(program: Sequence[Tensor]) -> KernelOp:
+def _of_template(program: TemplateProgram, machine: Target, rules: bool, seed: int) -> tuple[Task, TemplateSpace]:
+    """What a template computes, and its configurations."""
+    config = Config()
+    s, tensors = program.instantiate(config)
+    kernel, sequence = _kernel_of(tensors, s)
+    assert sequence is not None
+    task = Task(kernel, machine, rules, seed)
+    refuse_symbols(kernel)
+    return task, TemplateSpace(program, sequence, config)
+
+
+def _kernel_of(program: Sequence[Tensor], schedule: Schedule | None) -> tuple[KernelOp, SequenceOp | None]:
+    """The kernel, and its schedule if one is given."""
     tensors = tensors_of(program, "the program to tune")
     outputs = [t for t in tensors if isinstance(t.op, StagedOp)]
     if not outputs:
         raise UsageError("the program to tune has no result: give its tensors, results last, as for tilework.build")
     with errors_for_python():
-        module = create_schedule([t.op for t in outputs]).module("main", tensors)
+        s = create_schedule([t.op for t in outputs]) if schedule is None else schedule
+        module = s.module("main", tensors)
         verify(module)
         refuse_out_of_bounds(module)
     [kernel] = (op for op in module.ops if isinstance(op, KernelOp))
-    return kernel
+    [own] = (op for op in module.ops if isinstance(op, SequenceOp))
+    return kernel, own if schedule is not None else None
 
 
 def _function(task: Task, schedule: SequenceOp) -> Function:

@@ -1,4 +1,4 @@
-"""Records of trials: one line of JSON each, appended and flushed to the disk, so that the file is the state of a search.
+"""Records of trials: a line of JSON each, appended and flushed to the disk, so that the file is the state of a search.
 
 The same search goes on where the file ends. A last line that was torn is dropped with a warning. Several processes may
 write to one file: each holds a lock while it does.

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
+from xdsl.utils.exceptions import VerifyException
+
 from tilework.algebra.errors import TileworkError
 from tilework.dialects.schedule import SequenceOp
 from tilework.runtime.cache import source_hash
@@ -16,13 +18,13 @@ from tilework.tuning.candidate import Candidate
 from tilework.tuning.explorers.base import Explorer
 from tilework.tuning.explorers.genetic import GeneticExplorer
 from tilework.tuning.measuring.builder import Built, LocalBuilder
-from tilework.tuning.measuring.outcome import Code, Outcome
+from tilework.tuning.measuring.outcome import Code, Failure, Outcome
 from tilework.tuning.measuring.runner import LocalRunner
 from tilework.tuning.progress import Watcher
 from tilework.tuning.records import DEFAULT, NOISE, Record, Records
-from tilework.tuning.sketches.derive import sketches_of
 from tilework.tuning.space import Space
 from tilework.tuning.task import Task
+from tilework.tuning.text import schedule_text
 
 BATCH = 8
 """So many candidates are built and run before the next ones are proposed."""
@@ -45,6 +47,7 @@ FINALISTS = 3
 ROUNDS = 3
 """How often each of them is."""
 
+
 @dataclass(frozen=True)
 class Winner:
     """What a search ends with. seconds, default_seconds: measured in turns; None where the default does not run."""
@@ -56,10 +59,11 @@ class Winner:
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """A candidate that was measured; None stands for the default."""
+    """A candidate that was measured; None stands for the default. code: where it was built here."""
 
     candidate: Candidate | None
     record: Record
+    code: Code | None = None
 
     @property
     def seconds(self) -> float | None:
@@ -83,6 +87,7 @@ class Search:
     watcher: Watcher
     trials: list[Trial] = field(default_factory=list[Trial])
     history: dict[Candidate, float | None] = field(default_factory=dict[Candidate, float | None])
+    winner: Winner | None = None
     reference: Built | None = None
     note: str = ""
     """What the user must know about how results were checked."""
@@ -122,18 +127,21 @@ class Search:
 
     def _start(self) -> None:
         """Run the kernel without a schedule, which says what is right, and the default."""
+        schedules = [self.task.unscheduled] if self.reference is None else []
+        schedules += [] if self.default is not None else [self.task.default]
+        built = self.builder.build([self.task.text(schedule) for schedule in schedules], FIRST_SECONDS)
         if self.reference is None:
-            self.reference = self.builder.build([self.task.text(self.task.unscheduled)], FIRST_SECONDS)[0]
-        code, failure, _ = self.reference
-        if code is not None:
-            failure = self.runner.set_reference(code, FIRST_SECONDS)
-        if failure is not None and failure.failure is not None:
-            why = f"the kernel without a schedule could not be run ({failure.message})"
-            self.note = f"{why}: the first schedule that runs says what is right"
-        if self.default is None:
-            [(code, failed, taken)] = self.builder.build([self.task.text(self.task.default)], FIRST_SECONDS)
+            self.reference, *built = built
+        self._set_reference(*self.reference)
+        for code, failed, taken in built:
             outcome = failed or self._timed(code, FIRST_SECONDS)
-            self._keep(None, self.task.default, replace(outcome, build_seconds=taken))
+            self._keep(None, self.task.default, replace(outcome, build_seconds=taken), code)
+
+    def _set_reference(self, code: Code | None, failed: Outcome | None, _: float) -> None:
+        outcome = failed if code is None else self.runner.set_reference(code, FIRST_SECONDS)
+        if outcome is not None and outcome.failure is not None:
+            why = f"the kernel without a schedule could not be run ({outcome.message})"
+            self.note = f"{why}: the first schedule that runs says what is right"
 
     def _timed(self, code: Code | None, seconds: float) -> Outcome:
         assert code is not None
@@ -141,19 +149,19 @@ class Search:
         return self.runner.measure(code, seconds, None if best is None else best.seconds)
 
     def _measure(self, candidates: Sequence[Candidate], until: float) -> None:
-        schedules = [self.space.schedule(candidate) for candidate in candidates]
+        schedules = {c: schedule for c in candidates if (schedule := self._instantiated(c)) is not None}
         left = max(1.0, until - time.monotonic())
-        built = self.builder.build([self.task.text(s) for s in schedules], min(BUILD_SECONDS, left))
-        for candidate, schedule, (code, failed, taken) in zip(candidates, schedules, built, strict=True):
+        built = self.builder.build([self.task.text(s) for s in schedules.values()], min(BUILD_SECONDS, left))
+        for (candidate, schedule), (code, failed, taken) in zip(schedules.items(), built, strict=True):
             best = self.best
             limit = max(LEAST_RUN_SECONDS, PATIENCE * (best.seconds or 0.0) if best else FIRST_SECONDS)
             outcome = failed or self._timed(code, limit)
-            self._keep(candidate, schedule, replace(outcome, build_seconds=taken))
+            self._keep(candidate, schedule, replace(outcome, build_seconds=taken), code)
 
-    def _keep(self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome) -> None:
+    def _keep(self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome, code: Code | None) -> None:
         record = self._record(candidate, schedule, outcome)
         self.records.append(record)
-        self.trials.append(Trial(candidate, record))
+        self.trials.append(Trial(candidate, record, code))
         if candidate is not None:
             self.history[candidate] = outcome.seconds
         self.watcher.trial(self)
@@ -164,7 +172,15 @@ class Search:
         sketch = DEFAULT if candidate is None else self.space.sketches[candidate.sketch].name
         knobs = {} if candidate is None else self.space.values(candidate)
         where = str(self.task.target), source_hash(), self.runner.threads
-        return Record(self.task.key, *where, sketch, knobs, str(schedule), outcome, default)
+        return Record(self.task.key, *where, sketch, knobs, schedule_text(schedule), outcome, default)
+
+    def _instantiated(self, candidate: Candidate) -> SequenceOp | None:
+        """The schedule of a candidate; None for one that its template refuses."""
+        try:
+            return self.space.schedule(candidate)
+        except (TileworkError, VerifyException) as error:
+            self._keep(candidate, self.task.unscheduled, Outcome(None, Failure.INSTANTIATION, str(error)), None)
+            return None
 
     # -- the end
 
@@ -189,18 +205,25 @@ class Search:
         if least is not default and of_default is not None:
             outcome = Outcome(seconds[least])
             self.records.append(self._record(least.candidate, self.schedule_of(least), outcome, of_default))
-        return Winner(self.schedule_of(least), seconds[least], of_default)
+        self.winner = Winner(self.schedule_of(least), seconds[least], of_default)
+        return self.winner
 
     def _in_turns(self, trials: Sequence[Trial]) -> dict[Trial, float]:
-        """The least time of each, of several runs one after the other."""
-        built = self.builder.build([self.task.text(self.schedule_of(trial)) for trial in trials], FIRST_SECONDS)
-        seconds = {trial: trial.seconds or 0.0 for trial in trials} if len(trials) == 1 else {}
-        for _ in range(ROUNDS if len(trials) > 1 else 0):
-            for trial, (code, _, _) in zip(trials, built, strict=True):
+        """The least time of each, of several runs one after the other; one trial alone needs no other run."""
+        if len(trials) == 1:
+            return {trials[0]: trials[0].seconds or 0.0}
+        lacking = [trial for trial in trials if trial.code is None]
+        texts = [self.task.text(self.schedule_of(trial)) for trial in lacking]
+        results = zip(lacking, self.builder.build(texts, FIRST_SECONDS), strict=True)
+        built = {trial: code for trial, (code, _, _) in results}
+        seconds = dict.fromkeys(trials, float("inf"))
+        for _ in range(ROUNDS):
+            for trial in trials:
+                code = trial.code or built[trial]
                 outcome = None if code is None else self.runner.measure(code, FIRST_SECONDS)
                 if outcome is not None and outcome.seconds is not None:
-                    seconds[trial] = min(outcome.seconds, seconds.get(trial, outcome.seconds))
-        return {trial: seconds.get(trial, float("inf")) for trial in trials}
+                    seconds[trial] = min(outcome.seconds, seconds[trial])
+        return seconds
 
     def schedule_of(self, trial: Trial) -> SequenceOp:
         """The schedule of a trial."""
@@ -217,10 +240,15 @@ class Search:
 
 
 def search_for(
-    task: Task, builder: LocalBuilder, runner: LocalRunner, records: Records, budget: Budget, watcher: Watcher
+    task: Task,
+    space: Space,
+    builder: LocalBuilder,
+    runner: LocalRunner,
+    records: Records,
+    budget: Budget,
+    watcher: Watcher,
 ) -> Search:
-    """A search for a task that goes on where the records end."""
-    space = Space(sketches_of(task.kernel, task.target))
+    """A search in the space of a task that goes on where the records end."""
     explorer = GeneticExplorer(space, Random(budget.seed))
     search = Search(task, space, explorer, builder, runner, records, watcher)
     search.resume()

@@ -18,7 +18,7 @@ from tilework.analysis.sizes import size_of
 from tilework.backends.element_types import dtype_name
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.shapes import dims_of, element_type
-from tilework.dialects.te import KernelOp
+from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.driver.canonical_text import nameless_text, renamed
 from tilework.driver.fuzz_data import fuzz_array
 from tilework.driver.kernel_function import ENTRY, declaration_in, scratch_bytes
@@ -28,6 +28,12 @@ from tilework.runtime.arrays import Array, dtype_named
 from tilework.runtime.tensor_spec import TensorSpec
 from tilework.targets import Target
 from tilework.tuning.measuring.outcome import Code
+from tilework.tuning.sketches.base import Sketch
+from tilework.tuning.sketches.derive import sketches_of
+from tilework.tuning.space import Space
+
+OWN = "own schedule"
+"""The name of the sketch that is a schedule which a kernel brings."""
 
 SLACK = 8
 """How many times the error bound of a sum an element may be off: other operations round too."""
@@ -35,12 +41,17 @@ SLACK = 8
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A kernel with constant sizes. rules: whether the default is what the rules say; else it is no schedule at all."""
+    """A kernel with constant sizes.
+
+    rules: whether the default is what the rules say; else it is no schedule at all. own: a schedule that it brings, the
+    default then, whose knobs alone are searched.
+    """
 
     kernel: KernelOp
     target: Target
     rules: bool = True
     seed: int = 0
+    own: SequenceOp | None = None
 
     @property
     def name(self) -> str:
@@ -60,9 +71,17 @@ class Task:
     @cached_property
     def default(self) -> SequenceOp:
         """The schedule of trial 0."""
+        if self.own is not None:
+            return self.own
         if not self.rules:
             return self.unscheduled
         return plan_for(self.kernel, self.target).schedule(self.kernel)
+
+    def space(self) -> Space:
+        """What may be measured: the knobs of its own schedule, else all sketches."""
+        if self.own is not None:
+            return Space([Sketch(OWN, self.own)])
+        return Space(sketches_of(self.kernel, self.target))
 
     @cached_property
     def unscheduled(self) -> SequenceOp:
@@ -73,7 +92,7 @@ class Task:
         """What a compiler process is given: the kernel with a schedule, under the entry's name."""
         module = ModuleOp(renamed(self.kernel, schedule, self.entry))
         for kernel in (op for op in module.ops if isinstance(op, KernelOp)):
-            kernel.attributes.pop("te.layouts", None)  # what is a slice of a larger buffer is measured as a buffer of its own
+            kernel.attributes.pop("te.layouts", None)  # a slice of a larger buffer is measured as a buffer of its own
         set_targets(module, {HOST: self.target})
         return nameless_text(module)
 
@@ -89,10 +108,9 @@ class Task:
     def arguments(self) -> Sequence[TensorSpec]:
         """Inputs, then outputs."""
         types = [*self.kernel.function_type.inputs.data, *self.kernel.function_type.outputs.data]
-        return [
-            TensorSpec(f"arg{i}", dtype_name(element_type(t), self.kernel), tuple(_size(d.constant) for d in dims_of(t)))
-            for i, t in enumerate(types)
-        ]
+        dtypes = [dtype_name(element_type(type_), self.kernel) for type_ in types]
+        shapes = [tuple(_size(d.constant) for d in dims_of(type_)) for type_ in types]
+        return [TensorSpec(f"arg{i}", *of) for i, of in enumerate(zip(dtypes, shapes, strict=True))]
 
     @property
     def inputs(self) -> int:
@@ -110,11 +128,8 @@ class Task:
 
     @cached_property
     def operations(self) -> int:
-        """How many operations of arithmetic the kernel does."""
-        return sum(
-            size_of([*c.spatial, *c.reduction]) * max(1, sum(op.name.startswith(("arith", "math")) for op in c.body.walk()))
-            for c in self.kernel.computes
-        )
+        """How many operations of arithmetic the kernel does, what a reduction joins among them."""
+        return sum(size_of([*c.spatial, *c.reduction]) * max(1, _arithmetic(c)) for c in self.kernel.computes)
 
 
 def refuse_symbols(kernel: KernelOp) -> None:
@@ -129,9 +144,15 @@ def _size(value: int | None) -> int:
     return value
 
 
+def _arithmetic(compute: ComputeOp) -> int:
+    """The operations for one point of a stage's axes."""
+    dialects = [op.name.partition(".")[0] for op in compute.body.walk()]
+    return dialects.count("arith") + dialects.count("math") + len(compute.reduction[:1])
+
+
 def _data(spec: TensorSpec, seed: Sequence[int]) -> Array:
     dtype = dtype_named(spec.dtype)
     shape = tuple(int(d) for d in spec.shape)
     if dtype.kind in "biu" or prod(shape) == 0:
-        return np.abs(fuzz_array(shape, dtype, seed, positive=False)) if dtype.kind == "i" else fuzz_array(shape, dtype, seed)
+        return np.abs(fuzz_array(shape, dtype, seed))
     return np.random.default_rng(list(seed)).standard_normal(shape).astype(dtype)

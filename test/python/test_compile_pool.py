@@ -13,7 +13,6 @@ import pytest
 
 from tilework.algebra.errors import TileworkError
 from tilework.driver.pool import CompilePool
-from tilework.driver.worker_process import WorkerProcess
 from tilework.driver.worker import (
     _MESSAGES,
     CompiledKernel,
@@ -23,6 +22,7 @@ from tilework.driver.worker import (
     do_job,
     raise_failure,
 )
+from tilework.driver.worker_process import WorkerProcess
 
 # Takes the place of tilework.driver.build_kernel in this process and, as a sitecustomize, in workers.
 STAND_IN = """

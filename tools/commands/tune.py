@@ -3,31 +3,49 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.analysis.precision import PRECISIONS
 from tilework.api import tune
+from tilework.driver.choose_targets import choose_targets
+from tilework.driver.read_program import level_of
+from tilework.frontends.onnx.importer import ImportedModel
+from tilework.frontends.te.text import module_text
+from tilework.runtime.module import Module
 from tilework.runtime.threads import set_num_threads
+from tilework.targets import target_to_compile_for
 from tilework.tools.files import check_writable
 from tilework.tools.model_source import import_model, title_of
 from tilework.tools.target_option import add_target_option, targets_by_device
 from tilework.tools.tuning_progress import SearchProgress, search_table, shown_search
-from tilework.tuning.records import merge_records
+from tilework.tuning.budget import Budget
+from tilework.tuning.networks import tasks_of_kernels, tune_all
+from tilework.tuning.records import Records, merge_records
+from tilework.tuning.text import schedule_text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The arguments of `tilework tune`."""
-    parser.add_argument(
-        "model", metavar="MODEL", nargs="?", help="an ONNX file, an .mlir file with @main, light:NAME or net:NAME"
-    )
+    parser.add_argument("model", metavar="MODEL", nargs="?", help="an ONNX file, an .mlir file, light:NAME or net:NAME")
     parser.add_argument("--records", metavar="FILE", help="where trials are kept; the same command goes on there")
     parser.add_argument("--trials", type=int, default=500, metavar="N", help="how many in all; by default 500")
     parser.add_argument("--seconds", type=float, default=600.0, metavar="S", help="how long at most; by default 600")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance; by default 0")
     parser.add_argument("--threads", type=int, metavar="N", help="threads that kernels may use; else physical cores")
     parser.add_argument("--precision", default="default", choices=PRECISIONS, help="as for tilework compile")
-    parser.add_argument("-o", dest="output", metavar="FILE", help="write the tuned model there, as an artefact")
+    parser.add_argument(
+        "-o",
+        dest="output",
+        metavar="FILE",
+        help="write there the tuned model, as an artefact; of kernels without @main, the module with their schedules",
+    )
+    parser.add_argument(
+        "--sketches", action="store_true", help="print the schedules with knobs that are searched, and measure nothing"
+    )
     parser.add_argument(
         "--merge", nargs="+", metavar="FILE", help="add what these files of records have to --records, and end"
     )
@@ -45,8 +63,11 @@ def run(options: argparse.Namespace) -> int:
     if options.threads is not None:
         set_num_threads(options.threads)
     title = title_of(options.model)
+    imported = import_model(options.model)
+    if level_of(imported.module) == "kernels":
+        return _tune_kernels(options, imported.module, title)
     with shown_search(title, options.trials, options.seconds) as progress:
-        module = _tuned(options, progress)
+        module = _tuned(options, imported, progress)
     for line in search_table(progress.searches, progress.weights):
         print(line)
     _say_what_was_used(module.report.tuned, module.report.untuned)
@@ -55,8 +76,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _tuned(options: argparse.Namespace, progress: SearchProgress):
-    imported = import_model(options.model)
+def _tuned(options: argparse.Namespace, imported: ImportedModel, progress: SearchProgress) -> Module:
     try:
         return tune(
             imported.module,
@@ -76,6 +96,33 @@ def _tuned(options: argparse.Namespace, progress: SearchProgress):
         raise
 
 
+def _tune_kernels(options: argparse.Namespace, module: ModuleOp, title: str) -> int:
+    """Print, or with -o write, the kernels with the schedules that were found, or with --sketches those to search."""
+    targets = targets_by_device(options.targets)
+    choose_targets(module, {device: target_to_compile_for(text) for device, text in targets.items()})
+    tasks = tasks_of_kernels(module, options.seed)
+    if options.sketches:
+        for task in tasks:
+            for sketch in task.space().sketches:
+                print(f"// {sketch.name}\n{schedule_text(sketch.sequence)}")
+        return 0
+    budget, records = Budget.of(options.trials, options.seconds, options.seed), Records(options.records)
+    with shown_search(title, options.trials, options.seconds) as progress:
+        searches = tune_all(tasks, budget, records, progress)
+    for line in search_table(searches, list(tasks.values())):
+        print(line, file=sys.stderr)
+    for search in searches:
+        if search.winner is not None:
+            if search.task.own is not None:
+                search.task.own.detach()
+            module.body.block.insert_op_after(search.winner.schedule.clone(), search.task.kernel)
+    if options.output is None:
+        print(module_text(module), end="")
+    else:
+        Path(options.output).write_text(module_text(module), encoding="utf-8")
+    return 0
+
+
 def _merge(options: argparse.Namespace) -> int:
     if options.records is None:
         raise UsageError("--merge adds to the file of --records: give one")
@@ -89,4 +136,5 @@ def _merge(options: argparse.Namespace) -> int:
 
 def _say_what_was_used(tuned: list[str], untuned: list[str]) -> None:
     total = len(tuned) + len(untuned)
-    print(f"{len(tuned)} of {total} kernels have a schedule that is faster than the default: {', '.join(tuned) or 'none'}")
+    names = ", ".join(tuned) or "none"
+    print(f"{len(tuned)} of {total} kernels have a schedule that is faster than the default: {names}")

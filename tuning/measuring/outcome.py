@@ -9,6 +9,8 @@ from enum import StrEnum
 class Failure(StrEnum):
     """Why a candidate has no time."""
 
+    INSTANTIATION = "instantiation"
+    """A template refuses the configuration."""
     ILLEGAL = "illegal"
     """A pass refuses the schedule."""
     BUILD = "build"

@@ -1,8 +1,8 @@
 """A process that runs candidates, each in a fork of its own: `python -m tilework.tuning.measuring.server`.
 
 It imports no compiler. A message is a line of JSON, then as many bytes as its "bytes" says. The first one brings the
-inputs; then each one brings code. An answer is a line of JSON. A fork that dies, or that takes longer than it may, costs
-its own candidate only.
+inputs; then each one brings code. An answer is a line of JSON. A fork that dies, or that takes longer than it may,
+costs its own candidate only.
 """
 
 from __future__ import annotations

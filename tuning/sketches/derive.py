@@ -83,9 +83,7 @@ def _choices(
             yield from _choices(kernel, target, rules, rest, (*made, decision), chosen)
 
 
-def _places(
-    compute: ComputeOp, made: Sequence[Decision], places: Places
-) -> Iterator[tuple[str, str] | None]:
+def _places(compute: ComputeOp, made: Sequence[Decision], places: Places) -> Iterator[tuple[str, str] | None]:
     """Where a stage may be computed: at the root, or in a loop around all that read it."""
     if is_output(compute):
         yield None

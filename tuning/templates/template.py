@@ -1,0 +1,86 @@
+"""`tuning.template`: a function from arguments to a schedule and its tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from tilework.algebra.errors import UsageError
+from tilework.dialects.schedule import SequenceOp
+from tilework.frontends.te.schedule import Schedule
+from tilework.frontends.te.tensor import Tensor
+from tilework.tuning.candidate import Candidate
+from tilework.tuning.sketches.base import Sketch
+from tilework.tuning.space import Knobs, Space
+from tilework.tuning.templates.config import Config
+
+Made = tuple[Schedule, Sequence[Tensor]]
+
+_current: ContextVar[Config | None] = ContextVar("tilework_template", default=None)
+
+
+def get_config() -> Config:
+    """The configuration that the running template asks. Raises UsageError outside of a template."""
+    config = _current.get()
+    if config is None:
+        raise UsageError("get_config belongs into a function that tuning.template is applied to")
+    return config
+
+
+def template(function: Callable[..., Made]) -> Callable[..., TemplateProgram]:
+    """Make of a function, which returns a schedule and its tensors, what makes programs for `tilework.tune`."""
+
+    def program(*arguments: Any) -> TemplateProgram:
+        return TemplateProgram(function, arguments)
+
+    program.__doc__ = function.__doc__
+    return program
+
+
+class TemplateProgram:
+    """A template for arguments, such as sizes."""
+
+    def __init__(self, function: Callable[..., Made], arguments: tuple[Any, ...]):
+        self.name = getattr(function, "__name__", "template")
+        self._function, self._arguments = function, arguments
+
+    def instantiate(self, config: Config) -> Made:
+        """The schedule in a configuration. Raises what the function raises, InstantiationError for a refusal."""
+        with _running(config):
+            made = self._function(*self._arguments)
+        if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], Schedule)):
+            raise UsageError(f"the template {self.name} returns a schedule and a list of tensors, as in AutoTVM")
+        return made
+
+
+class TemplateSpace(Space):
+    """The configurations of a template; a knob's value is the number of the entity that is chosen."""
+
+    def __init__(self, program: TemplateProgram, sequence: SequenceOp, config: Config):
+        super().__init__([Sketch(program.name, sequence)])
+        self._program = program
+        self._options = config.options
+
+    @property
+    def knobs(self) -> tuple[Knobs, ...]:
+        """One set: what the template has defined."""
+        counts = tuple(tuple(range(len(options))) for options in self._options.values())
+        return (Knobs(tuple(self._options), counts, ()),)
+
+    def schedule(self, candidate: Candidate) -> SequenceOp:
+        """What the function makes in the candidate's configuration."""
+        s, tensors = self._program.instantiate(Config(dict(self.values(candidate))))
+        [sequence] = (op for op in s.module("main", list(tensors)).ops if isinstance(op, SequenceOp))
+        sequence.detach()
+        return sequence
+
+
+@contextmanager
+def _running(config: Config):
+    token = _current.set(config)
+    try:
+        yield
+    finally:
+        _current.reset(token)
