@@ -82,3 +82,18 @@ class Runner(Closed, Protocol):
     def measure(self, code: Code, seconds: float, best: float | None = None) -> Outcome:
         """How long the code takes; it may run for so many seconds. best: what is hopelessly slower is run once."""
         ...
+
+
+class Site(Closed, Protocol):
+    """Where candidates are compiled and run. target: what to compile for where nobody says; None for this machine."""
+
+    @property
+    def target(self) -> str | None: ...
+
+    def builder(self, task: Task) -> Builder:
+        """What compiles candidates."""
+        ...
+
+    def runner(self, task: Task) -> Runner:
+        """What runs them."""
+        ...

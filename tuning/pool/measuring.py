@@ -11,9 +11,11 @@ from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
+from tilework.runtime.threads import get_num_threads
 from tilework.tuning.measuring.base import Built, Workload
 from tilework.tuning.measuring.outcome import Code, Failure, Outcome
 from tilework.tuning.pool import tasks
+from tilework.tuning.pool.address import PoolAddress
 from tilework.tuning.pool.client import Pool, WorkerDied
 from tilework.tuning.pool.messages import (
     Message,
@@ -54,6 +56,7 @@ class PoolBuilder:
             return list(threads.map(lambda text: self._built(text, seconds), texts))
 
     def _built(self, text: str, seconds: float) -> Built:
+        outcome = Outcome(None, Failure.CONNECTION)
         for _ in range(DEATHS):
             try:
                 answer = self._pool.on_builder(
@@ -115,11 +118,14 @@ class PoolRunner:
             "seconds": seconds,
             "best": best,
         }
+        outcome = Outcome(None, Failure.CONNECTION)
         for _ in range(DEATHS):
             try:
-                return outcome_in(self._asked(request, setup))
+                outcome = outcome_in(self._asked(request, setup))
             except WorkerDied as error:
                 outcome = Outcome(None, Failure.CONNECTION, str(error))
+            if outcome.failure is not Failure.CONNECTION:
+                return outcome
         return outcome
 
     def _asked(self, request: Message, setup: _Setup) -> Message:
@@ -128,6 +134,38 @@ class PoolRunner:
         if "unknown" in answer:
             answer = self._pool.on_device(self._device, tasks.measure, request, setup.message, seconds=limit)
         return answer
+
+
+class PoolSite:
+    """The builders of a pool, and its devices of one name."""
+
+    def __init__(self, address: PoolAddress, device: str):
+        self._device = device
+        self._pool = Pool(address)
+        try:
+            self.target = self._pool.devices(device)[0].target
+            self._pool.builders()
+        except BaseException:
+            self._pool.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None):
+        self.close()
+
+    def close(self) -> None:
+        """End the connection."""
+        self._pool.close()
+
+    def builder(self, task: Task) -> PoolBuilder:
+        """What compiles candidates."""
+        return PoolBuilder(self._pool, task)
+
+    def runner(self, task: Task) -> PoolRunner:
+        """What runs them, with as many threads as this process would."""
+        return PoolRunner(self._pool, self._device, task, get_num_threads())
 
 
 class _Setup:
