@@ -28,6 +28,7 @@ class BoardServer:
     commands: list[str] = field(default_factory=list)
     server: Any = None
     loop: Any = None
+    connections: list[Any] = field(default_factory=list)
     running: set[Any] = field(default_factory=set)
 
     def toml(self, name: str, target: str, **more: str) -> str:
@@ -40,7 +41,9 @@ class BoardServer:
             "target": target,
             **more,
         }
-        return "\n".join([f"[board.{name}]", f"port = {self.port}", *(f'{k} = "{v}"' for k, v in fields.items())]) + "\n"
+        return (
+            "\n".join([f"[board.{name}]", f"port = {self.port}", *(f'{k} = "{v}"' for k, v in fields.items())]) + "\n"
+        )
 
     def pull_the_plug(self) -> None:
         """End the server and all that runs, as when the board loses power."""
@@ -48,6 +51,8 @@ class BoardServer:
 
     async def _end(self) -> None:
         self.server.close()
+        for connection in self.connections:
+            connection.abort()
         for process in self.running:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -92,6 +97,10 @@ def board_server(folder: Path) -> Generator[BoardServer]:
         else:
             process.exit(status)
 
+    class Server(asyncssh.SSHServer):
+        def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
+            board.connections.append(conn)
+
     async def serve(ready: Event) -> None:
         public = folder / "authorized"
         public.write_bytes(asyncssh.read_private_key(str(folder / "user")).export_public_key())
@@ -100,6 +109,7 @@ def board_server(folder: Path) -> Generator[BoardServer]:
             0,
             server_host_keys=[str(folder / "host")],
             authorized_client_keys=str(public),
+            server_factory=Server,
             process_factory=run_command,
             encoding=None,
         )

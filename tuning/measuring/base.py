@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Protocol, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from tilework.runtime.arrays import Array
 from tilework.runtime.tensor_spec import TensorSpec
 from tilework.tuning.measuring.outcome import Code, Outcome
-from tilework.tuning.task import Task
+
+if TYPE_CHECKING:  # the compiler takes a second to import, and who only runs candidates needs none of it
+    from tilework.tuning.task import Task
 
 Built = tuple[Code | None, Outcome | None, float]
 """The code, or why there is none; and how long it took."""

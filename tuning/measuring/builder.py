@@ -7,13 +7,15 @@ from collections import deque
 from collections.abc import Sequence
 from threading import Event, Thread, Timer
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from tilework.driver.worker import CompiledKernel, KernelJob
 from tilework.driver.worker_process import WorkerProcess
 from tilework.tuning.measuring.base import Built
 from tilework.tuning.measuring.outcome import Failure, Outcome
-from tilework.tuning.task import Task
+
+if TYPE_CHECKING:
+    from tilework.tuning.task import Task
 
 
 class TimedCompiler:

@@ -62,7 +62,7 @@ class Server:
     def _run(self, message: Mapping[str, Any], code: bytes, shared: Sequence[Array]) -> dict[str, Any]:
         threads = message["threads"]
         clock = time.thread_time if threads == 1 else time.perf_counter
-        call = self._call(message, code, threads)
+        call, nothing = self._calls(message, code, threads)
         before = clock()
         call()
         first = clock() - before
@@ -74,21 +74,29 @@ class Server:
         best = message["best"]
         if message["once"] or (best is not None and first > HOPELESS * best + 1e-3):
             return {"seconds": first}
-        seconds = _least(call, clock, first)
+        seconds = _least_time(call, nothing, clock)
         return {"seconds": seconds} if seconds > 0 else _failed(Failure.NO_TIME, "the clock saw no time pass")
 
-    def _call(self, message: Mapping[str, Any], code: bytes, threads: int) -> Callable[[], None]:
+    def _calls(
+        self, message: Mapping[str, Any], code: bytes, threads: int
+    ) -> tuple[Callable[[], None], Callable[[], None]]:
+        """A call of the code, and one of a function that does nothing with the same arguments."""
         scratch: Sequence[int] = message["scratch"]
         pointers = [ctypes.c_void_p] * (len(self.arrays) + len(scratch))
         linked = link([code], message["target"], message["entry"], [*pointers, ctypes.c_int32]).code()
         starts = [host_arena(size + ALIGNMENT) for size in scratch]
-        places = [*addresses(self.arrays), *(arena.address for arena in starts)]
+        arguments = *addresses(self.arrays), *(arena.address for arena in starts), threads
+        idle = ctypes.CFUNCTYPE(None, *pointers, ctypes.c_int32)(("abs", ctypes.CDLL(None)))
 
         def call() -> None:
-            linked.entry(*places, threads)
+            linked.entry(*arguments)
             starts.__len__()  # the memory lives as long as the call
 
-        return call
+        def nothing() -> None:
+            idle(*arguments)
+            starts.__len__()
+
+        return call, nothing
 
     def _difference(self, outputs: Sequence[Array]) -> str:
         """The first element that is not what it is to be; empty if there is none."""
@@ -107,11 +115,16 @@ def difference(output: int, element: int, shape: Sequence[int], found: str, righ
     return f"output {output} at [{place}] is {found} and must be {right}"
 
 
-def _least(call: Callable[[], None], clock: Callable[[], float], first: float) -> float:
-    """The least time of a run. Runs too short for the clock are timed several at a time."""
-    several = max(1, int(2e-5 / max(first, 1e-9)))
-    runs = int(min(MOST_RUNS, max(FEWEST_RUNS, ENOUGH_SECONDS / max(first * several, 1e-9))))
-    least = first
+def _least_time(call: Callable[[], None], nothing: Callable[[], None], clock: Callable[[], float]) -> float:
+    """The least time of a run, without what calling takes. Runs too short for the clock are timed several at a time."""
+    warm = _least(call, clock, several=1, runs=1)
+    several = max(1, int(2e-5 / max(warm, 1e-9)))
+    runs = int(min(MOST_RUNS, max(FEWEST_RUNS, ENOUGH_SECONDS / max(warm * several, 1e-9))))
+    return _least(call, clock, several, runs) - _least(nothing, clock, several, runs)
+
+
+def _least(call: Callable[[], None], clock: Callable[[], float], several: int, runs: int) -> float:
+    least = float("inf")
     for _ in range(runs):
         before = clock()
         for _ in range(several):

@@ -8,10 +8,14 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tilework.algebra.errors import UsageError
+from tilework.algebra.errors import TileworkError, UsageError
 
 PORT = 8786
 """Where a pool listens unless it is told otherwise."""
+
+
+ANSWER_SECONDS = 10.0
+"""So long a pool may take to answer."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +37,7 @@ def pool_address(text: object, certificates: object = None) -> PoolAddress:
         raise UsageError(f"a pool is named by its address, as in tcp://127.0.0.1:{PORT}, not by {text!r}")
     scheme, host, port = _parts(text)
     if scheme == "tls" and certificates is None:
-        raise UsageError(
-            f"{text} asks for certificates: say in which folder they are (tls=, on the command line --tls)"
-        )
+        raise UsageError(f"{text} needs certificates: say in which folder they are (tls=, on the command line --tls)")
     if scheme == "tcp" and certificates is not None:
         raise UsageError(f"{text} speaks no TLS and needs no certificates: leave them out, or write tls://")
     return protected(PoolAddress(host, port, None if certificates is None else Path(str(certificates))))
@@ -49,6 +51,15 @@ def protected(address: PoolAddress) -> PoolAddress:
             "(tilework pool certificates, then --tls), or stay on 127.0.0.1"
         )
     return address
+
+
+def check_answers(address: PoolAddress) -> None:
+    """Raise TileworkError where nobody listens: Dask would try again and again."""
+    try:
+        with socket.create_connection((address.host, address.port), ANSWER_SECONDS):
+            pass
+    except OSError as error:
+        raise TileworkError(f"no pool answers at {address}: {error.strerror or error}") from None
 
 
 def _parts(text: str) -> tuple[str, str, int]:

@@ -32,9 +32,7 @@ def write_certificates(folder: Path) -> None:
             with open(os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
                 file.write(content)
     except FileExistsError as error:
-        raise TileworkError(
-            f"{error.filename} is there already: a pool with new certificates needs a new folder"
-        ) from None
+        raise TileworkError(f"{error.filename} is there already: new certificates need a new folder") from None
     except OSError as error:
         raise TileworkError(f"cannot write {error.filename}: {error.strerror}") from None
 

@@ -7,7 +7,6 @@ worker does not give a task back in time it is started anew, and where that fail
 from __future__ import annotations
 
 import logging
-import socket
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -21,14 +20,11 @@ from distributed.scheduler import KilledWorker, NoValidWorkerError, NoWorkerErro
 
 from tilework.algebra.errors import TileworkError, UsageError, did_you_mean
 from tilework.runtime.cache import source_hash
-from tilework.tuning.pool.address import PoolAddress
+from tilework.tuning.pool.address import ANSWER_SECONDS, PoolAddress, check_answers
 from tilework.tuning.pool.certificates import security_with
 from tilework.tuning.pool.messages import Message
 from tilework.tuning.pool.serve import RETURN_SECONDS
 from tilework.tuning.pool.worker import ABOUT, BUILDER, resource_of
-
-ANSWER_SECONDS = 10.0
-"""So long a pool may take to answer a question about itself."""
 
 LOOK_SECONDS = 2.0
 """How often it is asked where a task is that has not come back."""
@@ -73,9 +69,8 @@ class Pool:
         self._lost: dict[str, str] = {}
         """Workers that get nothing any more, by address, and why."""
         security = security_with(address.certificates)
+        check_answers(address)
         try:
-            with socket.create_connection((address.host, address.port), ANSWER_SECONDS):
-                pass  # Dask would try again and again
             self._client = Client(
                 str(address),
                 security=security,

@@ -18,7 +18,7 @@ from distributed import Nanny, Scheduler
 from distributed.security import Security
 
 from tilework.algebra.errors import TileworkError
-from tilework.tuning.pool.address import PoolAddress
+from tilework.tuning.pool.address import PoolAddress, check_answers
 from tilework.tuning.pool.boards import Board
 from tilework.tuning.pool.certificates import security_with
 from tilework.tuning.pool.worker import BUILDER, BuilderWorker, DeviceWorker, resource_of
@@ -56,7 +56,11 @@ def serve(address: PoolAddress, offer: Offer, ready: Callable[[PoolAddress], Non
 
 
 def join(address: PoolAddress, host: str, offer: Offer, ready: Callable[[PoolAddress], None]) -> None:
-    """Bring this machine's devices to a pool until a signal ends it. host: by which name the pool reaches it."""
+    """Bring this machine's devices to a pool until a signal ends it. host: by which name the pool reaches it.
+
+    Raises TileworkError where no pool answers, and where it ends.
+    """
+    check_answers(address)
     asyncio.run(_until_signal(_joined(address, host, offer, ready)))
 
 
@@ -131,5 +135,8 @@ async def _until_signal(work: Any) -> None:
         await task
     except asyncio.CancelledError:
         pass
-    except OSError as error:
-        raise TileworkError(f"the pool cannot be started: {error.strerror or error}") from None
+    except (OSError, RuntimeError) as error:  # Dask has one of its own for what kept a part from starting
+        cause = error.__cause__ if isinstance(error, RuntimeError) else error
+        if not isinstance(cause, OSError):
+            raise
+        raise TileworkError(f"the pool cannot be started: {cause.strerror or cause}") from None

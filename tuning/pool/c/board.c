@@ -194,17 +194,18 @@ static void compare_outputs(const char *path, void **memory) {
 }
 
 /* The least time of a call. Calls too short for the clock are timed several at a time. */
-static double least(void **memory, double first) {
-  const double several_wanted = 2e-5 / (first > 1e-9 ? first : 1e-9);
-  const int several = several_wanted > 1 ? (int)several_wanted : 1;
-  double runs = number("enough", 0) / (first * several > 1e-9 ? first * several : 1e-9);
+static double least(void **memory) {
+  const double warm = timed(memory, 1);
+  const int several = warm < 1e-5 ? (int)(2e-5 / (warm > 1e-9 ? warm : 1e-9)) : 1;
+  double runs = number("enough", 0) / (warm * several > 1e-9 ? warm * several : 1e-9);
   if (runs < number("fewest", 1)) runs = number("fewest", 1);
   if (runs > number("most", 1)) runs = number("most", 1);
+  double shortest = INFINITY;
   for (int run = 0; run < (int)runs; ++run) {
     const double seconds = timed(memory, several) / several;
-    if (seconds < first) first = seconds;
+    if (seconds < shortest) shortest = seconds;
   }
-  return first;
+  return shortest;
 }
 
 static void print_times(void **memory, int calls, int repeat) {
@@ -230,7 +231,7 @@ int main(int count, char **words) {
     print_times(memory, (int)number("number", 1), (int)number("repeat", 1));
     return 0;
   }
-  if (given("enough") != NULL && seconds <= number("hopeless", INFINITY)) seconds = least(memory, seconds);
+  if (given("enough") != NULL && seconds <= number("hopeless", INFINITY)) seconds = least(memory);
   printf("{\"seconds\": %.9g}\n", seconds);
   return 0;
 }
