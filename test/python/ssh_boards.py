@@ -10,7 +10,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event, Thread
+from threading import Thread
 from typing import Any
 
 import asyncssh
@@ -30,6 +30,7 @@ class BoardServer:
     loop: Any = None
     connections: list[Any] = field(default_factory=list)
     running: set[Any] = field(default_factory=set)
+    start: Any = None
 
     def toml(self, name: str, target: str, **more: str) -> str:
         """The table that describes it."""
@@ -48,6 +49,10 @@ class BoardServer:
     def pull_the_plug(self) -> None:
         """End the server and all that runs, as when the board loses power."""
         asyncio.run_coroutine_threadsafe(self._end(), self.loop).result(10)
+
+    def plug_in(self) -> None:
+        """Start the server, on the port that it had before."""
+        asyncio.run_coroutine_threadsafe(self.start(), self.loop).result(10)
 
     async def _end(self) -> None:
         self.server.close()
@@ -101,12 +106,12 @@ def board_server(folder: Path) -> Generator[BoardServer]:
         def connection_made(self, conn: asyncssh.SSHServerConnection) -> None:
             board.connections.append(conn)
 
-    async def serve(ready: Event) -> None:
+    async def serve() -> None:
         public = folder / "authorized"
         public.write_bytes(asyncssh.read_private_key(str(folder / "user")).export_public_key())
         board.server = await asyncssh.listen(
             "127.0.0.1",
-            0,
+            board.port,
             server_host_keys=[str(folder / "host")],
             authorized_client_keys=str(public),
             server_factory=Server,
@@ -116,11 +121,10 @@ def board_server(folder: Path) -> Generator[BoardServer]:
         board.port = board.server.get_port()
         host_key = asyncssh.read_private_key(str(folder / "host")).export_public_key().decode()
         (folder / "known_hosts").write_text(f"[127.0.0.1]:{board.port} {host_key}")
-        ready.set()
 
-    board.loop, ready = asyncio.new_event_loop(), Event()
+    board.loop, board.start = asyncio.new_event_loop(), serve
     Thread(target=board.loop.run_forever, daemon=True).start()
-    asyncio.run_coroutine_threadsafe(serve(ready), board.loop).result(20)
+    board.plug_in()
     try:
         yield board
     finally:

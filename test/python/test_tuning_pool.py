@@ -83,11 +83,10 @@ def processes(pool: Pool) -> dict[str, int]:
     return pool._client.run(os.getpid)
 
 
-def tuned(address: str, path: Path, trials: int, watcher: Once | None = None):
+def tuned(address: str, path: Path, trials: int, watcher: Once | None = None, n: int = 9):
     """What a search on all slots of the device finds."""
     where = {"pool": address, "device": "cpu0"}
-    program = matmul(64, 64, 64)
-    return tw.tune(program, trials=trials, seconds=100, records=path, rules=False, watcher=watcher, **where)
+    return tw.tune(matmul(n, n, n), trials=trials, seconds=100, records=path, rules=False, watcher=watcher, **where)
 
 
 def check_records(path: Path, trials: int) -> None:
@@ -116,7 +115,7 @@ class Once:
 
 def test_workers_and_a_board_tune_a_kernel_together(address: str, board: BoardServer, tmp_path: Path):
     before = len(board.commands)
-    result = tuned(address, tmp_path / "records.jsonl", 24)
+    result = tuned(address, tmp_path / "records.jsonl", 24, n=64)
     assert len(result.trials) == 24
     check_records(tmp_path / "records.jsonl", 24)
     assert sum("./candidate" in command for command in board.commands[before:]) >= 2
