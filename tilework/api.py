@@ -112,10 +112,10 @@ def tune(
     """Search for fast schedules of a te program, or of the kernels of a model, by measuring candidates.
 
     program: the arguments of a te program in a list, results last, as for `build`, or a template (`tuning.template`)
-    called with its arguments: the result is a `tuning.Tuned`. Or a model as `compile` takes it, with `precision`, `parameters`, `targets`: the result is a `Module`. trials, seconds:
-    what the search may spend. records: a file of trials; the same search goes on where it ends, and
-    `compile(model, records=...)` makes the module again. The first trial is the schedule of the target's rules, for a
-    te program without `rules` no schedule; no result is slower.
+    called with its arguments: the result is a `tuning.Tuned`. Or a model as `compile` takes it, with `precision`,
+    `parameters`, `targets`: the result is a `Module`. trials, seconds: what the search may spend. records: a file of
+    trials; the same search goes on where it ends, and `compile(model, records=...)` makes the module again. The first
+    trial is the schedule of the target's rules, for a te program without `rules` no schedule; no result is slower.
     schedule: a schedule of the te program with knobs (`te.knob`), which alone are searched then; it is the first trial.
     watcher: is told of every trial. pool, device, tls: candidates are compiled and run in the pool at that address, on
     all devices of that name, for which the result is compiled unless a target is given; else on this machine. tls is

@@ -36,7 +36,8 @@ class Tuned:
 
     function: called as what `tilework.build` makes is. schedule: its schedule, as `.mlir`. best_seconds: how long a
     call takes; default_seconds: the same with the default schedule, which was run in turns with the best one, None
-    where it does not run. trials: in order, those of the records file among them.
+    where it does not run. trials: in order, those of the records file among them. task, sequence: the kernel, and the
+    schedule as operations.
     """
 
     function: Function
@@ -44,6 +45,8 @@ class Tuned:
     best_seconds: float
     default_seconds: float | None
     trials: Sequence[Trial]
+    task: Task
+    sequence: SequenceOp
 
 
 def tune_program(
@@ -70,7 +73,7 @@ def tune_program(
         search.run(budget.trials, budget.until)
         winner = search.finish()
     function, text = _function(task, winner.schedule), schedule_text(winner.schedule)
-    return Tuned(function, text, winner.seconds, winner.default_seconds, search.trials)
+    return Tuned(function, text, winner.seconds, winner.default_seconds, search.trials, task, winner.schedule)
 
 
 def _of_template(program: TemplateProgram, machine: Target, rules: bool, seed: int) -> tuple[Task, TemplateSpace]:
