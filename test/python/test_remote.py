@@ -75,7 +75,7 @@ def address() -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=["board", "pool"])
+@pytest.fixture(scope="module", params=["board", "pool"])
 def there(request: pytest.FixtureRequest) -> Iterator[Remote]:
     """Each of the two places."""
     if request.param == "board":
@@ -84,6 +84,13 @@ def there(request: pytest.FixtureRequest) -> Iterator[Remote]:
         place = tw.remote(request.getfixturevalue("address"), "one", seconds=20)
     with place:
         yield place
+
+
+@pytest.fixture(scope="module")
+def tools(boards: Path) -> Iterator[tuple[Shell, Linker]]:
+    """A shell on the board, and what links programs for it."""
+    with Shell(board_called("shelf", boards)) as shell, Linker("cc") as linker:
+        yield shell, linker
 
 
 def row_sums() -> Function:
@@ -109,9 +116,8 @@ def same(found: Mapping[str, Array], expected: Mapping[str, Array]) -> None:
         np.testing.assert_array_equal(found[name], array)
 
 
-def test_the_board_has_no_python(boards: Path):
-    with Shell(board_called("shelf", boards)) as shell:
-        assert shell.run("python3 -c 1", 10).status == 127
+def test_the_board_has_no_python(tools: tuple[Shell, Linker]):
+    assert tools[0].run("python3 -c 1", 10).status == 127
 
 
 def test_functions_run_for_all_sizes(there: Remote):
@@ -134,6 +140,18 @@ def test_modules_run_for_all_sizes(there: Remote, network: tw.Module, tmp_path: 
         x = RANDOM.standard_normal((images, 3, 8, 8)).astype(np.float32)
         np.testing.assert_array_equal(remote(x), network(x))
         same(remote.run({"x": x}), network.run({"x": x}))
+
+
+def test_programs_do_not_disturb_each_other(there: Remote):
+    n = te.var("n")
+    a = te.placeholder((n, 3), name="A")
+    b = te.compute((n, 3), lambda i, j: a[i, j] * 2, name="B")
+    functions = [row_sums(), tw.build(te.create_schedule(b.op), [a, b])]
+    remotes = [there.upload(f) for f in functions]
+    for _ in range(2):
+        for f, remote in zip(functions, remotes, strict=True):
+            x = RANDOM.standard_normal((5, 3)).astype(np.float32)
+            same(remote.run({"A": x}), f.run({"A": x}))
 
 
 def test_four_bits_a_number(there: Remote):
@@ -295,14 +313,13 @@ def test_a_board_that_comes_back_is_used_again(tmp_path: Path):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "uint16", "int64", "bool"])
-def test_a_board_finds_the_first_wrong_element(boards: Path, dtype: str):
+def test_a_board_finds_the_first_wrong_element(tools: tuple[Shell, Linker], dtype: str):
     """Code that copies its input is right; the same with another element is not."""
     numpy_type = np.dtype(getattr(ml_dtypes, dtype, dtype))
     values = np.array([[0, 1, 1], [1, 0, 1]]).astype(numpy_type)
     spec = TensorSpec("arg0", dtype, (2, 3))
     workload = SentWorkload([spec, spec], 1, 4.0, values.tobytes())
-    board = board_called("shelf", boards)
-    with Shell(board) as shell, Linker("cc") as linker, BoardRunner(shell, linker, workload, 1) as runner:
+    with BoardRunner(*tools, workload, 1) as runner:
         assert runner.set_reference(copying(values.nbytes, {}), 5.0).failure is None
         assert runner.measure(copying(values.nbytes, {}), 5.0).failure is None
         changed = {4 * numpy_type.itemsize + at: byte for at, byte in enumerate(np.ones(1, numpy_type).tobytes())}
@@ -324,15 +341,32 @@ def copying(size: int, changed: Mapping[int, int]) -> Code:
     return Code(str(host_target()), "te_kernel", compile_ir(text, host_target()), ())
 
 
+def test_workloads_on_one_board_do_not_disturb_each_other(tools: tuple[Shell, Linker]):
+    spec = TensorSpec("arg0", "float32", (1,))
+    workloads = [SentWorkload([spec, spec], 1, 4.0, np.float32([value]).tobytes()) for value in (1, 2)]
+    with BoardRunner(*tools, workloads[0], 1) as one, BoardRunner(*tools, workloads[1], 1) as other:
+        for runner in (one, other):
+            assert runner.set_reference(copying(4, {}), 5.0).failure is None
+        for runner in (one, other):
+            assert runner.measure(copying(4, {}), 5.0).failure is None
+        assert other.measure(copying(4, {3: 0}), 5.0).failure is Failure.WRONG_ANSWER
+        assert any(name.startswith(one._name) for name in files(tools[0]))
+    assert not [name for name in files(tools[0]) if name.startswith((one._name, other._name))]
+
+
+def files(shell: Shell) -> list[str]:
+    """What is in the folder on the board."""
+    return shell.run("sh -c 'echo *'", 5.0).output.decode().split()
+
+
 @pytest.mark.parametrize(("off", "right"), [(1e-6, True), (1e-4, False), (np.nan, False)])
-def test_a_board_allows_for_rounding(boards: Path, off: float, right: bool):
+def test_a_board_allows_for_rounding(tools: tuple[Shell, Linker], off: float, right: bool):
     """By as much as the workload says, of the largest number; NaN stands for NaN alone."""
     values = np.array([np.nan, np.inf, 1.0, 0.5], np.float32)
     spec = TensorSpec("arg0", "float32", (4,))
     workload = SentWorkload([spec, spec], 1, 16.0, values.tobytes())
     changed = {12 + at: byte for at, byte in enumerate(np.float32(0.5 + off).tobytes())}
-    board = board_called("shelf", boards)
-    with Shell(board) as shell, Linker("cc") as linker, BoardRunner(shell, linker, workload, 1) as runner:
+    with BoardRunner(*tools, workload, 1) as runner:
         assert runner.set_reference(copying(16, {}), 5.0).failure is None
         outcome = runner.measure(copying(16, changed), 5.0)
     assert (outcome.failure is None) == right

@@ -118,7 +118,7 @@ def test_workers_and_a_board_tune_a_kernel_together(address: str, board: BoardSe
     result = tuned(address, tmp_path / "records.jsonl", 24, n=64)
     assert len(result.trials) == 24
     check_records(tmp_path / "records.jsonl", 24)
-    assert sum("./candidate" in command for command in board.commands[before:]) >= 2
+    assert sum("candidate" in command for command in board.commands[before:]) >= 2
     a, b = np.random.default_rng(0).standard_normal((2, 64, 64)).astype(np.float32)
     c = np.empty((64, 64), np.float32)
     result.function(a, b, c)
@@ -164,7 +164,8 @@ def test_faults_are_told_apart(pool: Pool, task: Task, right: Code, failure: Fai
         outcomes = list(threads.map(lambda _: runner.measure(wrong, seconds=0.5), range(2 * runner.slots)))
         assert {(o.seconds, o.failure) for o in outcomes} == {(None, failure)}
         assert len({o.message for o in outcomes}) <= 2 and all(o.message for o in outcomes)
-        assert all(o.seconds for o in threads.map(lambda _: runner.measure(right, 30.0), range(runner.slots)))
+        after = threads.map(lambda _: runner.measure(right, 30.0), range(runner.slots))
+        assert [outcome for outcome in after if outcome.failure] == []
 
 
 def test_the_first_code_that_runs_is_right_where_there_is_no_other(pool: Pool, task: Task, right: Code):
@@ -181,15 +182,11 @@ def test_the_first_code_that_runs_is_right_where_there_is_no_other(pool: Pool, t
 
 
 def test_a_worker_that_is_killed_loses_no_record(address: str, pool: Pool, tmp_path: Path):
-    local = [m.address for m in pool.devices("cpu0") if not m.board]
-    victims = [pid for worker, pid in processes(pool).items() if worker in local]
-
-    def kill() -> None:
-        for pid in victims:
-            os.kill(pid, signal.SIGKILL)
-
-    result = tuned(address, tmp_path / "records.jsonl", 12, Once(lambda trials: trials == 4, kill))
-    assert len(result.trials) == 12
+    pids = processes(pool)
+    victim = next(pids[member.address] for member in pool.devices("cpu0") if not member.board)
+    kill = Once(lambda trials: trials == 4, lambda: os.kill(victim, signal.SIGKILL))
+    result = tuned(address, tmp_path / "records.jsonl", 12, kill)
+    assert kill.done and len(result.trials) == 12
     check_records(tmp_path / "records.jsonl", 12)
 
 
@@ -201,7 +198,7 @@ def test_a_worker_that_does_not_move_is_replaced_and_blocks_nobody(pool: Pool, t
         os.kill(frozen, signal.SIGSTOP)
         before = time.monotonic()
         outcomes = list(threads.map(lambda _: runner.measure(right, 1.0), range(8)))
-        assert all(outcome.seconds for outcome in outcomes)
+        assert [outcome for outcome in outcomes if outcome.failure] == []
         assert time.monotonic() - before < 30
     with pytest.raises(ProcessLookupError):
         os.kill(frozen, 0)
@@ -246,7 +243,7 @@ def test_a_board_that_loses_power_loses_no_record(address: str, tmp_path: Path, 
     """Another machine brings it to the pool."""
 
     def has_measured(_: int) -> bool:
-        return any("./candidate" in command for command in other.commands)
+        return any("candidate" in command for command in other.commands)
 
     with board_server(tmp_path / "of") as other:
         boards = tmp_path / "boards.toml"
@@ -287,7 +284,7 @@ def test_devices_that_are_not_there_are_refused(pool: Pool, address: str, task: 
 
 def test_devices_of_one_name_must_be_alike(pool: Pool, monkeypatch: pytest.MonkeyPatch):
     members = pool.members()
-    other = [replace(member, target="llvm -mcpu=haswell") for member in members[:1]]
+    other = [replace(member, target="llvm -mcpu=haswell") for member in members if member.board]
     monkeypatch.setattr(pool, "members", lambda: [*members, *other])
     with pytest.raises(UsageError, match="are not alike, so that their times cannot be compared: llvm .* and llvm "):
         pool.devices("cpu0")

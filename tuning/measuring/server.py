@@ -120,7 +120,8 @@ def _least_time(call: Callable[[], None], nothing: Callable[[], None], clock: Ca
     warm = _least(call, clock, several=1, runs=1)
     several = max(1, int(2e-5 / max(warm, 1e-9)))
     runs = int(min(MOST_RUNS, max(FEWEST_RUNS, ENOUGH_SECONDS / max(warm * several, 1e-9))))
-    return _least(call, clock, several, runs) - _least(nothing, clock, several, runs)
+    least = _least(call, clock, several, runs)
+    return max(least - _least(nothing, clock, several, runs), 1e-9) if least > 0 else least
 
 
 def _least(call: Callable[[], None], clock: Callable[[], float], several: int, runs: int) -> float:

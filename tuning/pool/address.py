@@ -63,14 +63,15 @@ def check_answers(address: PoolAddress) -> None:
 
 
 def _parts(text: str) -> tuple[str, str, int]:
+    wrong = f"'{text}' is no address of a pool: write tcp://127.0.0.1:{PORT}, or tls:// with certificates"
     try:
         parts = urlsplit(text)
-        scheme, host, port = parts.scheme, parts.hostname, parts.port
+        port = parts.port
     except ValueError:
-        scheme, host, port = "", None, None
-    if scheme not in ("tcp", "tls") or not host or port is None or parts.path or parts.query:
-        raise UsageError(f"'{text}' is no address of a pool: write tcp://127.0.0.1:{PORT}, or tls:// with certificates")
-    return scheme, host, port
+        raise UsageError(wrong) from None
+    if parts.scheme not in ("tcp", "tls") or not parts.hostname or port is None or parts.path or parts.query:
+        raise UsageError(wrong)
+    return parts.scheme, parts.hostname, port
 
 
 def _is_loopback(host: str) -> bool:

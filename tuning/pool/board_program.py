@@ -31,11 +31,13 @@ class BoardProgram:
         self._shell, self._linker = shell, linker
         self._calls = _ModuleCalls(program) if isinstance(program, Module) else _FunctionCalls(program)
         refuse_foreign(self._calls.target, shell.board)
+        self._name = shell.new_name()
         self._there: tuple[str, tuple[Shape, ...]] | None = None
         """The folder that the executable is in, and for which shapes."""
 
     def close(self) -> None:
-        """Nothing is left to be done: the shell's owner removes the folder."""
+        """Remove its files; the shell is somebody else's."""
+        self._shell.discard(self._name)
 
     def run(self, request: Request) -> Answer:
         """Run the program. Raises TileworkError for what it refuses, and where the board does not answer."""
@@ -44,12 +46,14 @@ class BoardProgram:
         shapes = tuple(array.shape for array in inputs)
         sizes = calls.sizes.of(shapes)
         self._bring(shapes, sizes)
-        self._shell.put("inputs", bytes_of(map(_memory, inputs)))
-        options = ["outputs=outputs", *(["parameters=parameters"] if calls.parameters else [])]
+        self._shell.put(f"{self._name}inputs", bytes_of(map(_memory, inputs)))
+        roles = ["inputs", "outputs", *(["parameters"] if calls.parameters else [])]
+        options = [f"{role}={self._name}{role}" for role in roles]
         if request.repeat:
             options += [f"number={request.number}", f"repeat={request.repeat}"]
-        threads = CpuTarget.of(parse_target(self._shell.board.target), "llvm").cores
-        answer = answer_of(run_program(self._shell, "program", request.seconds, threads, options), request.seconds)
+        options.append(f"threads={CpuTarget.of(parse_target(self._shell.board.target), 'llvm').cores}")
+        done = run_program(self._shell, f"{self._name}program", request.seconds, options)
+        answer = answer_of(done, request.seconds)
         if "status" in answer:
             raise TileworkError(calls.messages[answer["status"]])
         if "failure" in answer:
@@ -61,15 +65,17 @@ class BoardProgram:
         there = self._shell.folder, shapes
         if self._there == there:
             return
-        self._shell.put("program", self._linker.program(self._calls.objects, self._calls.source(shapes, sizes)))
+        self._shell.put(
+            f"{self._name}program", self._linker.program(self._calls.objects, self._calls.source(shapes, sizes))
+        )
         if self._calls.parameters and (self._there is None or self._there[0] != there[0]):
-            self._shell.put("parameters", bytes_of(self._calls.parameters))
+            self._shell.put(f"{self._name}parameters", bytes_of(self._calls.parameters))
         self._there = there
 
     def _outputs(self, sizes: CallSizes) -> dict[str, Array]:
         specs = self._calls.outputs
         sizes_in_bytes = [_bytes(spec, shape) for spec, shape in zip(specs, sizes.outputs, strict=True)]
-        content = self._shell.get("outputs", sum(sizes_in_bytes))
+        content = self._shell.get(f"{self._name}outputs", sum(sizes_in_bytes))
         outputs: dict[str, Array] = {}
         at = 0
         for spec, shape, size in zip(specs, sizes.outputs, sizes_in_bytes, strict=True):
@@ -138,7 +144,7 @@ class _FunctionCalls:
 
 
 def _in_order(inputs: Mapping[str, Array], specs: Sequence[TensorSpec], taker: str) -> list[Array]:
-    if inputs.keys() != {spec.name for spec in specs}:
+    if set(inputs) != {spec.name for spec in specs}:
         wanted, given = ", ".join(spec.name for spec in specs), ", ".join(inputs)
         raise UsageError(f"{taker} takes {wanted or 'no inputs'}; given are {given or 'none'}")
     return [input_array(inputs[spec.name], spec, dtype_named(spec.dtype), taker) for spec in specs]

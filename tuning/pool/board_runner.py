@@ -35,6 +35,7 @@ class BoardRunner:
         self.threads = threads
         self._shell, self._linker, self._workload = shell, linker, workload
         self._reference: Code | None = None
+        self._name = shell.new_name()
         self._folder = ""
         """Where the inputs are, and the results of the reference."""
 
@@ -45,7 +46,8 @@ class BoardRunner:
         self.close()
 
     def close(self) -> None:
-        """Nothing is left to be done: the shell's owner ends it, and with it the folder."""
+        """Remove its files; the shell is somebody else's."""
+        self._shell.discard(self._name)
 
     def set_reference(self, code: Code, seconds: float) -> Outcome:
         """Run the code that says what is right, once. Raises BoardLost, as `measure` does."""
@@ -62,9 +64,9 @@ class BoardRunner:
     def _measured(self, code: Code, seconds: float, options: list[str]) -> Outcome:
         """The first code that runs says what is right."""
         if self._reference is not None:
-            options = [*options, "expected=expected", f"allowed={self._workload.allowed}"]
+            options = [*options, f"expected={self._name}right", f"allowed={self._workload.allowed}"]
             return self._outcome(code, seconds, options)
-        outcome = self._outcome(code, seconds, [*options, "outputs=expected"])
+        outcome = self._outcome(code, seconds, [*options, f"outputs={self._name}right"])
         if outcome.seconds is not None:
             self._reference = code
         return outcome
@@ -76,18 +78,19 @@ class BoardRunner:
         except TileworkError as error:
             return Outcome(None, Failure.RUN, str(error))
         self._prepare()
-        self._shell.put("candidate", program)
-        return self._read(answer_of(run_program(self._shell, "candidate", seconds, self.threads, options), seconds))
+        self._shell.put(f"{self._name}candidate", program)
+        options = [*options, f"inputs={self._name}inputs", f"threads={self.threads}"]
+        return self._read(answer_of(run_program(self._shell, f"{self._name}candidate", seconds, options), seconds))
 
     def _prepare(self) -> None:
         """Copy the inputs, and make the results that are right, where this folder of the board lacks them."""
         folder = self._shell.folder
         if folder == self._folder:
             return
-        self._shell.put("inputs", bytes_of(self._workload.data()))
+        self._shell.put(f"{self._name}inputs", bytes_of(self._workload.data()))
         self._folder = folder
         if self._reference is not None:
-            outcome = self._outcome(self._reference, REFERENCE_SECONDS, ["outputs=expected"])
+            outcome = self._outcome(self._reference, REFERENCE_SECONDS, [f"outputs={self._name}right"])
             if outcome.seconds is None:
                 self._folder = ""
                 place = self._shell.board.place
@@ -105,15 +108,15 @@ class BoardRunner:
             return Outcome(seconds) if seconds > 0 else Outcome(None, Failure.NO_TIME, "the clock saw no time pass")
         failure, message = Failure(answer["failure"]), answer.get("message", "")
         if failure is Failure.WRONG_ANSWER:
-            outputs = self._workload.arguments[self._workload.inputs :]
-            shape = [int(dim) for dim in outputs[answer["output"]].shape]
+            spec = self._workload.arguments[self._workload.inputs + int(answer["output"])]
+            shape = [int(dim) for dim in spec.shape]
             message = difference(answer["output"], answer["element"], shape, answer["found"], answer["right"])
         return Outcome(None, failure, message)
 
 
-def run_program(shell: Shell, name: str, seconds: float, threads: int, options: list[str]) -> Done:
+def run_program(shell: Shell, name: str, seconds: float, options: list[str]) -> Done:
     """Run a program that was linked with `c/board.c`; it ends itself after so many seconds."""
-    words = [f"./{name}", f"seconds={seconds}", f"threads={threads}", "inputs=inputs", *options]
+    words = [f"./{name}", f"seconds={seconds}", *options]
     return shell.run(" ".join(words), seconds + GRACE_SECONDS)
 
 

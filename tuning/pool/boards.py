@@ -91,9 +91,9 @@ def _board(name: str, table: object, path: Path) -> Board:
     target = _target(fields["target"], where)
     if not isinstance(target, CpuTarget) or target.kind != "llvm":
         raise TileworkError(f"{where}: target = '{target}' must be a processor that LLVM has code for")
-    files = (str(_file(fields[key], key, path, where)) for key in ("key", "known_hosts"))
+    key, hosts = (str(_file(fields[key], key, path, where)) for key in ("key", "known_hosts"))
     compiler = fields.get("compiler", "cc")
-    return Board(name, fields["host"], port, fields["user"], *files, str(target), device, compiler)
+    return Board(name, fields["host"], port, fields["user"], key, hosts, str(target), device, compiler)
 
 
 def _target(text: str, where: str) -> Target:

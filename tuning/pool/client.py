@@ -4,6 +4,9 @@ A task that hangs is ended by its worker; a worker that hangs, by the scheduler.
 worker does not give a task back in time it is started anew, and where that fails nothing is sent to it any more.
 """
 
+# Dask has few types.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import logging
@@ -94,7 +97,7 @@ class Pool:
 
     def members(self) -> list[Member]:
         """Its workers. Raises TileworkError where the pool does not answer."""
-        workers = self._told(self._client.scheduler.identity, n_workers=-1)["workers"]
+        workers = self._told(self._scheduler.identity, n_workers=-1)["workers"]
         return [_member(address, worker) for address, worker in workers.items() if ABOUT in worker]
 
     def devices(self, name: str) -> list[Member]:
@@ -147,10 +150,10 @@ class Pool:
         arguments: tuple[Any, ...],
         resources: Mapping[str, int],
         workers: list[str] | None,
-    ) -> Future:
+    ) -> Future[Message]:
         return self._client.submit(function, *arguments, resources=resources, workers=workers, pure=False)
 
-    def _answer(self, future: Future, seconds: float) -> Message:
+    def _answer(self, future: Future[Message], seconds: float) -> Message:
         """What a task returns. It may take so long once its turn has come.
 
         Raises WorkerDied where its worker dies or does not give it back, TileworkError where the pool does not answer.
@@ -170,15 +173,15 @@ class Pool:
                 future.cancel()
                 self._give_up(worker, seconds)
 
-    def _whereabouts(self, future: Future) -> tuple[str, int]:
+    def _whereabouts(self, future: Future[Message]) -> tuple[str, int]:
         """The worker that a task was given to, none while there is none, and how many tasks that has."""
-        tasks: Mapping[str, Any] = self._told(self._client.scheduler.processing, workers=None)
+        tasks: Mapping[str, Any] = self._told(self._scheduler.processing, workers=None)
         return next(((worker, len(keys)) for worker, keys in tasks.items() if future.key in keys), ("", 1))
 
     def _give_up(self, worker: str, seconds: float) -> None:
         """Have a worker started anew that does not give a task back."""
         told = f"a task did not come back within {seconds:.0f} s"
-        restarted = self._client.restart_workers([worker], timeout=ANSWER_SECONDS, raise_for_error=False)
+        restarted: Any = self._client.restart_workers([worker], timeout=ANSWER_SECONDS, raise_for_error=False)
         if restarted.get(worker) != "OK":
             self._leave_out(worker, told)
         raise WorkerDied(f"its worker in the pool was ended: {told}")
@@ -204,6 +207,11 @@ class Pool:
             self._lost[worker] = why
             _log.warning("%s is lost: %s", worker, why)
 
+    @property
+    def _scheduler(self) -> Any:
+        """What questions are asked of."""
+        return self._client.scheduler
+
     def _told(self, question: Callable[..., Any], **arguments: Any) -> Any:
         """What the scheduler answers to a question about itself."""
         try:
@@ -221,8 +229,8 @@ def _member(address: str, worker: Mapping[str, Any]) -> Member:
     about = worker[ABOUT]
     counts = worker["metrics"].get("task_counts", {})
     busy = sum(count for state, count in counts.items() if state in ("executing", "constrained", "ready"))
-    texts = (about.get(key, "") for key in ("device", "board", "target"))
-    return Member(address, *texts, about.get("builders", 0), about["sources"], busy)
+    device, board, target = (str(about.get(key, "")) for key in ("device", "board", "target"))
+    return Member(address, device, board, target, int(about.get("builders", 0)), str(about["sources"]), busy)
 
 
 def _check_sources(members: list[Member]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from threading import Lock
 from types import TracebackType
 from typing import Any, Self
@@ -53,7 +53,7 @@ class PoolBuilder:
     def build(self, texts: Sequence[str], seconds: float) -> list[Built]:
         """The code of schedules; each may take so many seconds."""
         with ThreadPoolExecutor(2 * self._at_a_time) as threads:
-            return list(threads.map(lambda text: self._built(text, seconds), texts))
+            return list(threads.map(partial(self._built, seconds=seconds), texts))
 
     def _built(self, text: str, seconds: float) -> Built:
         outcome = Outcome(None, Failure.CONNECTION)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.algebra.requirement import Requirement
@@ -75,7 +75,13 @@ def _to_json(info: FunctionInfo) -> dict[str, Any]:
 
 
 def _from_json(data: Mapping[str, Any]) -> FunctionInfo:
-    arguments = tuple(TensorSpec(**{**spec, "shape": tuple(spec["shape"])}) for spec in data["arguments"])
-    requirements = tuple(Requirement.parse(any_of, text) for any_of, text in data["requirements"])
-    numbers = {key: tuple(data[key]) for key in ("inputs", "outputs", "symbols", "scratch_bytes", "checks")}
-    return FunctionInfo(**{**data, **numbers, "arguments": arguments, "requirements": requirements})
+    fields: dict[str, Any] = {
+        key: tuple(cast("list[Any]", value)) if isinstance(value, list) else value for key, value in data.items()
+    }
+    fields["arguments"] = tuple(_spec(spec) for spec in data["arguments"])
+    fields["requirements"] = tuple(Requirement.parse(any_of, text) for any_of, text in data["requirements"])
+    return FunctionInfo(**fields)
+
+
+def _spec(data: Mapping[str, Any]) -> TensorSpec:
+    return TensorSpec(data["name"], data["dtype"], tuple(data["shape"]), data["needs"], data["device"])

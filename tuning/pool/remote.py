@@ -47,10 +47,9 @@ def remote(
     TileworkError where nobody answers.
     """
     need_packages()
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
-        raise UsageError(f"seconds={seconds!r}: the time for a call is a positive number of seconds")
+    limit = _checked_seconds(seconds)
     if isinstance(address, str) and address.startswith(SSH):  # pyright: ignore[reportUnnecessaryIsInstance]
-        return _board(address, device, tls, Path(boards), float(seconds))
+        return _board(address, device, tls, Path(boards), limit)
     if not isinstance(device, str):
         raise UsageError(f"remote('{address}') needs the name of a device: tilework pool list shows them")
     from tilework.tuning.pool.client import Pool
@@ -59,10 +58,16 @@ def remote(
     held = ExitStack()
     pool = held.enter_context(Pool(pool_address(address, tls)))
     try:
-        return Remote(f"'{device}' of the pool at {pool.address}", PoolDevice(pool, device), held, float(seconds))
+        return Remote(f"'{device}' of the pool at {pool.address}", PoolDevice(pool, device), held, limit)
     except BaseException:
         held.close()
         raise
+
+
+def _checked_seconds(given: object) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
+        raise UsageError(f"seconds={given!r}: the time for a call is a positive number of seconds")
+    return float(given)
 
 
 def _board(address: str, device: str | None, tls: object, file: Path, seconds: float) -> Remote:

@@ -3,6 +3,9 @@
 They listen on one address alone. Whoever can connect can run code: without TLS that address is this machine's own.
 """
 
+# Dask has few types.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import asyncio

@@ -6,6 +6,7 @@ import asyncio
 import shlex
 from collections.abc import Coroutine
 from dataclasses import dataclass
+from itertools import count
 from threading import Thread
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -50,6 +51,8 @@ class Shell:
         self._folder = self._left_behind = ""
         """Where files are, and where they were when the connection was lost."""
 
+        self._names = count()
+
     def __enter__(self) -> Self:
         return self
 
@@ -66,6 +69,19 @@ class Shell:
             if made.status != 0 or not self._folder:
                 raise BoardLost(f"{self.board.place} has no folder for temporary files: {made.errors}")
         return self._folder
+
+    def new_name(self) -> str:
+        """What the files of one user of the folder begin with, so that nobody else's are like them."""
+        return f"{next(self._names)}-"
+
+    def discard(self, name: str) -> None:
+        """Remove the files whose names begin so, if the board still answers."""
+        if self._connection is None or not self._folder:
+            return  # the next connection removes the whole folder
+        try:
+            self.run(f"rm -f {shlex.quote(name)}*", CONNECT_SECONDS)
+        except BoardLost:
+            pass
 
     def run(self, command: str, seconds: float) -> Done:
         """Run a command of the board's shell in the folder."""

@@ -4,6 +4,9 @@ A worker says what it is when it registers: `{"device": name, "board": name, "ta
 and in either case `{"sources": hash}`.
 """
 
+# Dask has few types.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
@@ -77,4 +80,8 @@ class BuilderWorker(Worker):
 
 def _telling(about: Mapping[str, Any]) -> dict[str, Any]:
     told = {**about, "sources": source_hash()}
-    return {ABOUT: lambda _: told}
+
+    def tell(_: Worker) -> dict[str, Any]:
+        return told
+
+    return {ABOUT: tell}
