@@ -29,7 +29,9 @@ class Domain:
         self._compounds: dict[Compound, tuple[int | None, int | None]] = {}
         self._least: dict[Expr, int] = {}
         self._known: dict[Expr, int | None] = {}
+        self._parts: dict[Expr, int | None] = {}
         self._effort = 0
+        self._is_cut = False
         for key, (first, last) in (ranges or {}).items():
             self.add(key, first, last)
 
@@ -41,6 +43,7 @@ class Domain:
         )
         self._depths.setdefault(key, len(self._depths))
         self._known.clear()
+        self._parts.clear()
 
     def extended(self, key: Key, first: ExprLike | None, last: ExprLike | None) -> Domain:
         """A copy with one more innermost variable, or with another range of one that is known."""
@@ -107,6 +110,19 @@ class Domain:
         return None if low is None else -low
 
     def _lower(self, e: Expr, depth: int) -> int | None:
+        """As `lower`. What is found without being cut short is kept: parts of expressions come up again and again."""
+        if e.is_constant:
+            return e.offset
+        if e in self._parts:
+            return self._parts[e]
+        was_cut, self._is_cut = self._is_cut, False
+        low = self._lower_as_known(e, depth)
+        if not self._is_cut:
+            self._parts[e] = low
+        self._is_cut |= was_cut
+        return low
+
+    def _lower_as_known(self, e: Expr, depth: int) -> int | None:
         known = self._least.get(e - e.offset) if self._least else None  # few domains know any, and this is asked often
         low = self._lower_from_ranges(e, depth)
         if known is None:
@@ -114,10 +130,9 @@ class Domain:
         return known + e.offset if low is None else max(low, known + e.offset)
 
     def _lower_from_ranges(self, e: Expr, depth: int) -> int | None:
-        if e.is_constant:
-            return e.offset
         self._effort -= 1
         if depth > 64 or self._effort < 0:
+            self._is_cut = True
             return None
         compounds = [(atom, c) for atom, c in e.terms if isinstance(atom, Compound)]
         key = max((a.key for a, _ in e.terms if isinstance(a, Var)), key=self.depth_of, default=None)

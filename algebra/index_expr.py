@@ -360,7 +360,7 @@ def broadcast_parts(size: Expr) -> tuple[Expr, ...]:
             return (size,)
 
 
-def ceildiv(a: ExprLike, b: int) -> Expr:
+def ceildiv(a: ExprLike, b: ExprLike) -> Expr:
     """`a / b` rounded up, for a positive `b`."""
     return (to_expr(a) + (b - 1)) // b
 

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from math import gcd
 
+from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Compound, Expr, Key, Var, maximum, minimum
 from tilework.algebra.predicate import Predicate, at_least
 from tilework.dialects.loop import ForOp, IfOp, KernelOp
+from tilework.dialects.loop.annotations import SYMBOL_RANGES
 
 
 class Scope:
@@ -99,8 +101,15 @@ def positive(domain: Domain, e: Expr) -> Domain:
 
 
 def kernel_scope(kernel: KernelOp) -> Scope:
-    """The scope of a kernel's body: every symbol is a dimension, so 0 or more."""
-    return Scope(Domain({symbol: (0, None) for symbol in kernel.symbol_values}))
+    """The scope of a kernel's body: every symbol is a dimension, so 0 or more, but for those of which more is known."""
+    domain = Domain({symbol: (0, None) for symbol in kernel.symbol_values})
+    known = kernel.attributes.get(SYMBOL_RANGES)
+    for name, symbol in zip(kernel.symbols, kernel.symbol_values, strict=True):
+        ends = known.data.get(name.data) if isinstance(known, DictionaryAttr) else None
+        if isinstance(ends, DenseArrayBase):
+            least, greatest = ends.get_values()
+            domain.add(symbol, least, greatest)
+    return Scope(domain)
 
 
 def scope_at(op: Operation) -> Scope:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import prod
-from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
+    DictionaryAttr,
     IntegerAttr,
     MemRefType,
     ModuleOp,
@@ -38,13 +38,17 @@ from tilework.dialects.loop.annotations import (
     PREFETCH,
     PREFETCH_SPREAD,
     STORING_THREAD,
+    SYMBOL_RANGES,
     TENSORIZE,
     TENSORIZE_TAILS,
+    USED_DIMS,
+    USED_STRIDES,
     WHOLE,
 )
 from tilework.dialects.loop.common import buffer_type
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ScanOp
 from tilework.dialects.te.annotations import KERNEL_ALTERNATING, KERNEL_DESCENDING
@@ -52,6 +56,7 @@ from tilework.lowering.loops.bodies import Bodies, Buffer, Cursor
 from tilework.lowering.loops.externs import inline_extern
 from tilework.lowering.loops.scans import copy_inits, scratch_of_step, share_memory
 from tilework.scheduling.bound_inference import StageBounds, infer_bounds
+from tilework.scheduling.open_knobs import NO_OPEN_KNOBS, OpenKnobs
 from tilework.scheduling.state import Axis, Prefetch, ScheduleState, Stage, leaves_of, read_schedule, refuse
 from tilework.transforms.base import TileworkPass
 
@@ -94,12 +99,17 @@ class ScheduleToLoop(TileworkPass):
             raise CompileError(f"schedule of @{sequence.kernel_name}, but there is no such kernel", sequence)
 
 
-def lower_kernel(kernel: KernelOp, sequence: SequenceOp | None) -> loop.KernelOp:
-    """The loop nest of one kernel. Raises CompileError where the schedule is refused, or nothing computes a result."""
+def lower_kernel(kernel: KernelOp, sequence: SequenceOp | None, knobs: OpenKnobs = NO_OPEN_KNOBS) -> loop.KernelOp:
+    """The loop nest of one kernel. Raises CompileError where the schedule is refused, or nothing computes a result.
+
+    Open knobs are symbols of the nest, which computes the same for each of their choices. It says what it would be, and
+    nothing is compiled from it: local buffers are as large as any choice needs, and say in attributes what of them is
+    used. Raises KnobMustBeSet where loops are not alike for all choices.
+    """
     for i, result in enumerate(kernel.results_returned):
         if isinstance(result, BlockArgument):
             raise CompileError(f"result {i} of kernel @{kernel.sym_name.data} is an argument: compute a copy", kernel)
-    state = read_schedule(kernel, sequence)
+    state = read_schedule(kernel, sequence, knobs)
     return _Emitter(state, infer_bounds(state)).emit()
 
 
@@ -127,11 +137,12 @@ class _Emitter:
         types = [
             buffer_type(element_type(v.type), d, layout) for v, d, layout in zip(values, dims, layouts, strict=True)
         ]
-        block = Block(arg_types=[*types, *[loop.INDEX] * len(kernel.symbols)])
+        symbols = self.state.symbols
+        block = Block(arg_types=[*types, *[loop.INDEX] * len(symbols)])
         for value, argument in zip(values, block.args, strict=False):
             self.buffers.setdefault(value, Buffer([])).memrefs.append(argument)
             argument.name_hint = value.name_hint
-        for symbol, argument in zip(kernel.symbols, block.args[len(values) :], strict=True):
+        for symbol, argument in zip(symbols, block.args[len(values) :], strict=True):
             self.env[symbol] = var(argument)
             argument.name_hint = symbol
         self.cursor = Cursor(block, kernel.location)
@@ -143,9 +154,11 @@ class _Emitter:
             (len(inputs), len(outputs), len(scratch)),
             types,
             dims,
-            kernel.symbols,
+            symbols,
             Region(block),
         )
+        if self.state.knobs.choices:
+            lowered.attributes[SYMBOL_RANGES] = _ranges(self.state.knobs)
         if DEVICE in kernel.attributes:
             lowered.attributes[DEVICE] = kernel.attributes[DEVICE]
         return lowered
@@ -203,8 +216,8 @@ class _Emitter:
     def allocate(self, stage: Stage) -> None:
         region = self.bounds[stage].region
         order = _loop_order(stage)
-        shape = [region[i][1].constant for i in order]
-        if None in shape:
+        dims = [region[i][1] for i in order]
+        if not self.state.knobs.settle(*dims):
             sizes = ", ".join(str(extent) for _, extent in region)
             refuse(
                 stage.attach_op,
@@ -212,13 +225,15 @@ class _Emitter:
                 f"stage '{stage.name}' computed at '{stage.attach}' needs a buffer of [{sizes}], whose size is not "
                 "constant; compute it at the root or split the axis",
             )
-        _check_size(stage.name, cast(list[int], shape))
+        shape = list(map(self.state.knobs.most, dims))
+        _check_size(stage.name, shape)
         scope = StringAttr(self.state.scope_of(stage))
-        layout = _layout(stage, order, cast(list[int], shape))
+        layout = _layout(stage, order, shape)
         early = self.double_buffer(stage)
         for result in stage.compute.results:
-            type_ = MemRefType(element_type(result.type), cast(list[int], shape), layout, scope)
+            type_ = MemRefType(element_type(result.type), shape, layout, scope)
             alloca = memref.AllocaOp(operands=[[], []], result_types=[type_], properties={"alignment": None})
+            alloca.attributes |= _used_part(dims, _strides(stage, order, dims))
             buffer = self.insert(alloca).results[0]
             if early is not None:
                 alloca.attributes[DOUBLE_BUFFER] = UnitAttr()
@@ -256,7 +271,7 @@ class _Emitter:
             return
         axis = axes[0]
         last = self.bounds[axis.stage].last[axis]
-        is_cut = axis.pragmas.get("loop_partition_hint", axis.partition) > 0
+        is_cut = axis.partition if (hint := self.partition_hint(axis)) is None else hint > 0
         for_op = loop.ForOp(0, self.here(last) + 1, axis.name, None, axis.kind, is_cut, self.worth_threads(axis))
         if axis.masked:
             for_op.attributes[MASKED] = UnitAttr()
@@ -279,6 +294,11 @@ class _Emitter:
             for stage in placed:
                 if stage.after is axis:
                     self.produce(stage)
+
+    def partition_hint(self, axis: Axis) -> int | None:
+        """What the schedule says of the places where conditions change: 0 leaves the loop whole, 1 cuts it."""
+        hint = axis.pragmas.get("loop_partition_hint")
+        return None if hint is None else self.state.knobs.constant(hint)
 
     @cached_property
     def placed(self) -> Mapping[Axis, Sequence[Stage]]:
@@ -316,8 +336,8 @@ class _Emitter:
         if KERNEL_ALTERNATING in asked_of_kernel:
             requests[ALTERNATING] = UnitAttr()
         if (steps := axis.pragmas.get("auto_unroll_max_step")) is not None:
-            requests[AUTO_UNROLL_MAX_STEP] = IntegerAttr(steps, i64)
-        if axis.pragmas.get("loop_partition_hint") == 0:
+            requests[AUTO_UNROLL_MAX_STEP] = IntegerAttr(steps.offset, i64) if steps.is_constant else DimsAttr((steps,))
+        if self.partition_hint(axis) == 0:
             requests[WHOLE] = UnitAttr()
         if axis.storing is not None:
             requests[STORING_THREAD] = IntegerAttr(axis.storing, i64)
@@ -350,7 +370,7 @@ class _Emitter:
         if not guards:
             body()
             return
-        _refuse_tails(stage, guards)
+        _refuse_tails(stage, guards, self.state.knobs)
         inside = Region(Block())
         self.insert(loop.IfOp([self.condition(g) for g in guards], inside))
         with self.cursor.inside(inside.block):
@@ -399,6 +419,11 @@ class _Emitter:
         return self.cursor.insert(op)
 
 
+def _ranges(knobs: OpenKnobs) -> DictionaryAttr:
+    """Between which values open knobs are."""
+    return DictionaryAttr({str(s): DenseArrayBase.from_list(i64, ends) for s, ends in knobs.ranges.items()})
+
+
 def _has_scratch(stage: Stage) -> bool:
     """Whether a stage is computed inside a scan without a place of its own: its buffer is allocated once."""
     requests = (stage.attach_op, stage.scope_op, stage.alignment_op, stage.double_buffer, stage.after)
@@ -418,15 +443,27 @@ def _layout(stage: Stage, order: Sequence[int], shape: Sequence[int]) -> Strided
     """The strides of a local buffer whose dimension i is the tensor's dimension `order[i]`, if it is to be aligned."""
     if not stage.alignment:
         return NoneAttr()
-    strides: list[int] = []
-    stride = 1
-    for at, extent in zip(reversed(order), reversed(shape), strict=True):
+    return StridedLayoutAttr([stride.offset for stride in _strides(stage, order, list(map(const, shape)))])
+
+
+def _strides(stage: Stage, order: Sequence[int], dims: Sequence[Expr]) -> list[Expr]:
+    """How many elements apart neighbours along each dimension of a local buffer are, some at multiples plus offsets."""
+    strides: list[Expr] = []
+    stride = const(1)
+    for at, extent in zip(reversed(order), reversed(dims), strict=True):
         if stage.spatial[at] in stage.alignment:
             factor, offset = stage.alignment[stage.spatial[at]]
             stride += (offset - stride) % factor
         strides.insert(0, stride)
         stride *= extent
-    return StridedLayoutAttr(strides)
+    return strides
+
+
+def _used_part(dims: Sequence[Expr], strides: Sequence[Expr]) -> dict[str, Attribute]:
+    """The sizes and strides of a local buffer where open knobs decide them."""
+    if all(e.is_constant for e in dims):
+        return {}
+    return {USED_DIMS: DimsAttr(tuple(dims)), USED_STRIDES: DimsAttr(tuple(strides))}
 
 
 def _check_size(name: str | None, extents: Sequence[int]) -> None:
@@ -440,13 +477,14 @@ def _is_partitioned(stage: Stage) -> bool:
     return any(axis.partition for axis in stage.leaves)
 
 
-def _refuse_tails(stage: Stage, guards: Sequence[Predicate]) -> None:
+def _refuse_tails(stage: Stage, guards: Sequence[Predicate], knobs: OpenKnobs) -> None:
     """Raise CompileError where some iterations of a tensorized nest are left out."""
     at = next((i for i, axis in enumerate(stage.leaves) if axis.intrinsic is not None), None)
     if at is None or _is_partitioned(stage):
         return
     inside: set[Key] = {*stage.leaves[at:]}
     if any(inside.intersection(guard.expr.variables()) for guard in guards):
+        knobs.require(*(guard.expr for guard in guards))
         axis = stage.leaves[at]
         what = f"axis '{axis}' of stage '{stage.name}' cannot be tensorized: a split leaves a tail of fewer iterations"
         remedy = (

@@ -8,7 +8,7 @@ loops, and symbol names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
@@ -40,7 +40,7 @@ def infer_bounds(state: ScheduleState) -> dict[Stage, StageBounds]:
 
 def domain_of(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBounds]) -> Domain:
     """The ranges of symbols and of the loops around the stage's body."""
-    domain = Domain(dict.fromkeys(state.symbols, (0, None)))
+    domain = Domain(state.symbol_ranges)
     around = [(axis, bounds[axis.stage].last[axis]) for axis in state.attach_path(stage)]
     own = [(axis, bounds[stage].last[axis]) for axis in stage.leaves] if stage in bounds else []
     for axis, last in (*around, *own):
@@ -50,7 +50,7 @@ def domain_of(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBo
 
 def bounds_alone(state: ScheduleState, stage: Stage) -> StageBounds:
     """The bounds of a stage that computes its whole tensor in a nest of its own, wherever the schedule places it."""
-    b = extents_of(stage, _whole(stage))
+    b = extents_of(stage, _whole(stage), state.knobs)
     alone = replace(stage, attach=None, after=None)
     add_conditions(stage, b, domain_of(state, alone, {alone: b}))
     return b
@@ -73,7 +73,7 @@ def _add_bounds(state: ScheduleState, stage: Stage, known: dict[Stage, StageBoun
         region = _made(state, stage, stage.after, known)
     else:
         region = _whole(stage)
-    known[stage] = b = extents_of(stage, region, steps)
+    known[stage] = b = extents_of(stage, region, state.knobs, steps)
     add_conditions(stage, b, domain_of(state, stage, known))
 
 
@@ -118,8 +118,10 @@ def _needed(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBoun
         low = domain.simplify(reduce(minimum, (r[0] for r in reads)))
         high = domain.simplify(reduce(maximum, (r[1] for r in reads)))
         step = common_step(points)
-        extent = _at_most(domain, domain.simplify((high - low) // step + 1))
+        extent = _at_most(state, stage, bounds, domain.simplify((high - low) // step + 1))
         needs_all = domain.proves(at_least(extent, whole)) or not _only_symbols(extent, state)
+        if not needs_all and low == 0 and not extent.is_constant and state.knobs.settle(extent, whole):
+            extent = state.knobs.least(extent, whole)  # it is the whole axis for some choices
         region.append((const(0), whole) if needs_all else (low, extent))
         steps.append(1 if needs_all else step)
     return region, steps
@@ -130,12 +132,21 @@ def _is_data(index: Expr) -> bool:
     return any(isinstance(key, SSAValue) for key in index.variables())
 
 
-def _at_most(domain: Domain, extent: Expr) -> Expr:
-    """The extent, or the constant that it never exceeds where there is one."""
-    if extent.is_constant:
+def _at_most(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBounds], extent: Expr) -> Expr:
+    """The extent, or the constant that it never exceeds where there is one; with open knobs, one for each choice."""
+    if state.knobs.settle(extent):
         return extent
-    most = domain.upper(extent)
+    if set(extent.variables()) & set(state.knobs.symbols):
+        return _free_of_loops(extent, [(a, bounds[a.stage].last[a]) for a in state.attach_path(stage)])
+    most = domain_of(state, stage, bounds).upper(extent)
     return extent if most is None else const(max(most, 0))
+
+
+def _free_of_loops(e: Expr, loops: Sequence[tuple[Axis, Expr]]) -> Expr:
+    """What an expression never exceeds whatever the iterations of these loops, which are listed outermost first."""
+    for axis, last in reversed(loops):
+        _, e = interval(e, {axis: (const(0), last)})
+    return e
 
 
 def _only_symbols(e: Expr, state: ScheduleState) -> bool:
@@ -166,9 +177,10 @@ def _made(state: ScheduleState, stage: Stage, axis: Axis, bounds: Mapping[Stage,
             region.append((const(0), whole))
             continue
         low, high = interval(b.values[root.name], running)
-        extent = _at_most(domain, domain.simplify(high - low + 1))
+        extent = _at_most(state, stage, bounds, domain.simplify(high - low + 1))
         count = product(b.extents[a] for a in leaves if a in inside)
         if extent != count or _has_surplus(producer, root, b, domain):
+            state.knobs.require(extent, count)
             refuse(
                 stage.attach_op,
                 producer,
@@ -183,7 +195,8 @@ def _made(state: ScheduleState, stage: Stage, axis: Axis, bounds: Mapping[Stage,
 def _has_surplus(stage: Stage, root: Axis, b: StageBounds, domain: Domain) -> bool:
     """Whether a split of an axis made from `root` goes beyond it: the surplus belongs to another iteration."""
     made = set(leaves_of(stage, root))
-    inner = [r.parent for r in stage.relations if isinstance(r, Split) and r.parent not in stage.roots]
+    splits = [r for r in stage.relations if isinstance(r, Split) and r.parent not in b.even]
+    inner = [r.parent for r in splits if r.parent not in stage.roots]
     return any(
         made & set(leaves_of(stage, parent))
         and domain.proves(less_than(b.indices[parent], b.extents[parent])) is not True

@@ -13,6 +13,7 @@ from tilework.algebra.predicate import Predicate, at_least, less_than
 from tilework.dialects.loop import Kind
 from tilework.dialects.schedule import Tail
 from tilework.dialects.te import ReadOp
+from tilework.scheduling.open_knobs import OpenKnobs
 from tilework.scheduling.state import Axis, Fuse, Relation, Singleton, Split, Stage, leaves_of, refuse
 
 Region: TypeAlias = list[tuple[Expr, Expr]]
@@ -26,8 +27,9 @@ class StageBounds:
     `region` is the part of the tensor that is computed, of which along each axis every element or, with `steps`, one in
     so many; extents count those. `extents` the trip counts of all axes, leaves among them;
     `last` the largest index of a leaf, which for tail mask depends on other axes. `indices` are the positions of all
-    axes, from 0, in terms of the leaves, `values` the coordinates of the root axes. `guards` must hold for an element
-    to be computed, `reduce_guards` too for a point of its reduction to count. Where a stage is padded, `unsafe_reads`
+    axes, from 0, in terms of the leaves, `values` the coordinates of the root axes. `even` are axes whose split leaves
+    no rest for any choice of the open knobs. `guards` must hold for an element to be computed, `reduce_guards` too for
+    a point of its reduction to count. Where a stage is padded, `unsafe_reads`
     may reach beyond what there is; they are read under the conditions `inside` only.
     """
 
@@ -37,23 +39,25 @@ class StageBounds:
     last: dict[Axis, Expr] = field(default_factory=dict[Axis, Expr])
     indices: dict[Axis, Expr] = field(default_factory=dict[Axis, Expr])
     values: dict[str, Expr] = field(default_factory=dict[str, Expr])
+    even: set[Axis] = field(default_factory=set[Axis])
     guards: list[Predicate] = field(default_factory=list[Predicate])
     reduce_guards: list[Predicate] = field(default_factory=list[Predicate])
     inside: list[Predicate] = field(default_factory=list[Predicate])
     unsafe_reads: set[ReadOp] = field(default_factory=set[ReadOp])
 
 
-def extents_of(stage: Stage, region: Region, steps: Sequence[int] | None = None) -> StageBounds:
+def extents_of(stage: Stage, region: Region, knobs: OpenKnobs, steps: Sequence[int] | None = None) -> StageBounds:
     """The trip counts of all axes. Raises CompileError where a primitive asks for what they do not allow."""
     padding = stage.padded()
-    b = StageBounds([(low, _padded(padding.get(a), e)) for a, (low, e) in zip(stage.spatial, region, strict=True)])
+    padded = [(low, _padded(padding.get(a), e, knobs)) for a, (low, e) in zip(stage.spatial, region, strict=True)]
+    b = StageBounds(padded)
     b.steps = [1] * len(region) if steps is None else list(steps)
     for axis, (_, extent) in zip(stage.spatial, b.region, strict=True):
         b.extents[axis] = extent
     of_reduction = [r for r in stage.relations if _made_of(r).reduce]
     of_space = [r for r in stage.relations if r not in of_reduction]
     for relation in of_space:
-        _pass_down(stage, relation, b)
+        _pass_down(stage, relation, b, knobs)
     b.indices = _pass_up(stage, b, of_space)
     coordinates = {
         a.name: b.indices[a] * step + low for a, (low, _), step in zip(stage.spatial, b.region, b.steps, strict=True)
@@ -61,12 +65,12 @@ def extents_of(stage: Stage, region: Region, steps: Sequence[int] | None = None)
     for axis, (_, extent) in zip(stage.reduction, stage.compute.reduction, strict=True):
         b.extents[axis] = extent.substitute(coordinates)
     for relation in of_reduction:
-        _pass_down(stage, relation, b)
+        _pass_down(stage, relation, b, knobs)
     b.indices |= _pass_up(stage, b, of_reduction)
     for i, axis in enumerate(stage.leaves):
         b.last.setdefault(axis, b.extents[axis] - 1)
-        _check_kind(axis, b.extents[axis])
-        _check_tensorized(axis, b.extents[axis])
+        _check_kind(axis, b.extents[axis], knobs)
+        _check_tensorized(axis, b.extents[axis], knobs)
         _check_outside(stage, i, b)
     return b
 
@@ -78,7 +82,7 @@ def add_conditions(stage: Stage, b: StageBounds, domain: Domain) -> None:
     declared = [*(e for _, e in stage.compute.spatial), *(b.extents[a] for a in stage.reduction)]
     padding = stage.padded()
     # every split that does not divide, not only one of a root axis: its surplus would be another iteration's share
-    split = [r.parent for r in stage.relations if isinstance(r, Split)]
+    split = [r.parent for r in stage.relations if isinstance(r, Split) and r.parent not in b.even]
     guards = [less_than(b.indices[a], b.extents[a]) for a in split if not a.reduce]
     reduce_guards = [less_than(b.indices[a], b.extents[a]) for a in split if a.reduce]
     inside: list[Predicate] = []
@@ -99,11 +103,11 @@ def _open(conditions: Sequence[Predicate], domain: Domain) -> list[Predicate]:
     ]
 
 
-def _padded(split: Split | None, extent: Expr) -> Expr:
+def _padded(split: Split | None, extent: Expr, knobs: OpenKnobs) -> Expr:
     """The extent of an axis, rounded up where a split of it has tail pad."""
     if split is None:
         return extent
-    if extent.constant is None:
+    if not knobs.settle(extent):
         refuse(
             split.op,
             split.parent.stage,
@@ -111,52 +115,57 @@ def _padded(split: Split | None, extent: Expr) -> Expr:
             f"{extent}; use guard, partition or mask",
             split.parent,
         )
-    factor = split.factor or max(1, ceildiv(extent, split.nparts or 1).constant or 0)
-    return const(-(-extent.constant // factor) * factor)
+    factor = knobs.greatest(ceildiv(extent, split.nparts), const(1)) if split.nparts is not None else split.factor
+    assert factor is not None
+    return extent if knobs.divide(factor, extent) else ceildiv(extent, factor) * factor
 
 
 # -- from the axes of the tensor to the leaves
 
 
-def _pass_down(stage: Stage, relation: Relation, b: StageBounds) -> None:
+def _pass_down(stage: Stage, relation: Relation, b: StageBounds, knobs: OpenKnobs) -> None:
     """Extents of the axes that a relation makes."""
     if isinstance(relation, Singleton):
-        b.extents[relation.axis] = const(relation.extent)
+        b.extents[relation.axis] = relation.extent
         return
     if isinstance(relation, Fuse):
         b.extents[relation.fused] = reduce(lambda x, y: x * y, (b.extents[p] for p in relation.parents))
         return
     extent = b.extents[relation.parent]
-    factor = _factor(relation, extent)
+    factor = _factor(relation, extent, knobs)
     b.extents[relation.inner] = factor
-    b.extents[relation.outer] = _outer_extent(relation, extent, factor)
-    divides = extent.constant is not None and factor.constant and extent.constant % factor.constant == 0
+    b.extents[relation.outer] = _outer_extent(relation, extent, factor, knobs)
+    divides = knobs.divide(factor, extent)
+    if divides and not (extent.is_constant and factor.is_constant):
+        b.even.add(relation.parent)
     if relation.tail is Tail.SHIFT and not divides:
-        _check_shift(stage, relation, extent, factor)
+        _check_shift(stage, relation, extent, factor, knobs)
     if relation.tail is Tail.MASK and not divides:
         _check_mask(stage, relation)
         b.last[relation.inner] = minimum(factor - 1, extent - 1 - var(relation.outer) * factor)
 
 
-def _factor(relation: Split, extent: Expr) -> Expr:
+def _factor(relation: Split, extent: Expr, knobs: OpenKnobs) -> Expr:
     """The extent of the inner axis; never more than that of the axis split, where that is known."""
     if relation.factor is None:
         assert relation.nparts is not None
-        return ceildiv(extent, relation.nparts)
-    if extent.constant is None:
-        return const(relation.factor)
-    return const(max(1, min(relation.factor, extent.constant)))
+        even = knobs.divide(relation.nparts, extent)
+        return extent // relation.nparts if even else ceildiv(extent, relation.nparts)
+    if not knobs.settle(extent):
+        return relation.factor
+    return knobs.greatest(knobs.least(relation.factor, extent), const(1))
 
 
-def _outer_extent(relation: Split, extent: Expr, factor: Expr) -> Expr:
+def _outer_extent(relation: Split, extent: Expr, factor: Expr, knobs: OpenKnobs) -> Expr:
     if factor.constant is not None:
         return ceildiv(extent, max(factor.constant, 1))
-    assert relation.nparts is not None
-    return const(relation.nparts)
+    if relation.nparts is not None and (knobs.divide(relation.nparts, extent) or not knobs.settle(extent)):
+        return relation.nparts
+    return extent // factor if knobs.divide(factor, extent) else ceildiv(extent, factor)
 
 
-def _check_shift(stage: Stage, relation: Split, extent: Expr, factor: Expr) -> None:
-    if extent.constant is None or factor.constant is None:
+def _check_shift(stage: Stage, relation: Split, extent: Expr, factor: Expr, knobs: OpenKnobs) -> None:
+    if not knobs.settle(extent, factor):
         refuse(
             relation.op,
             stage,
@@ -196,8 +205,8 @@ def _check_mask(stage: Stage, relation: Split) -> None:
         )
 
 
-def _check_kind(axis: Axis, extent: Expr) -> None:
-    if axis.kind in (Kind.VECTORIZED, Kind.UNROLLED, Kind.VIRTUAL) and extent.constant is None:
+def _check_kind(axis: Axis, extent: Expr, knobs: OpenKnobs) -> None:
+    if axis.kind in (Kind.VECTORIZED, Kind.UNROLLED, Kind.VIRTUAL) and not knobs.settle(extent):
         refuse(
             axis.annotation,
             axis.stage,
@@ -207,9 +216,9 @@ def _check_kind(axis: Axis, extent: Expr) -> None:
         )
 
 
-def _check_tensorized(axis: Axis, extent: Expr) -> None:
+def _check_tensorized(axis: Axis, extent: Expr, knobs: OpenKnobs) -> None:
     """A loop of one iteration would vanish, and the request with it."""
-    if axis.intrinsic is not None and (extent.constant is None or extent.constant < 2):
+    if axis.intrinsic is not None and ((length := knobs.constant(extent)) is None or length < 2):
         what = f"axis '{axis}' of stage '{axis.stage.name}' cannot be tensorized"
         message = f"{what}: its extent is {extent}, and no constant of 2 or more"
         refuse(axis.annotation, axis.stage, message, axis)
@@ -261,7 +270,7 @@ def _pass_up(stage: Stage, b: StageBounds, relations: Sequence[Relation]) -> dic
             continue
         factor, extent = b.extents[relation.inner], b.extents[relation.parent]
         start = value[relation.outer] * factor
-        if relation.tail is Tail.SHIFT and extent.constant is not None:
+        if relation.tail is Tail.SHIFT and relation.parent not in b.even:
             start = minimum(start, extent - factor)
         value[relation.parent] = start + value[relation.inner]
     return value

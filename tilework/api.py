@@ -101,6 +101,8 @@ def tune(
     seed: int = 0,
     rules: bool = True,
     schedule: Schedule | None = None,
+    explorer: str = "genetic",
+    model: str = "residual",
     precision: str = "default",
     parameters: Mapping[str, NDArray[Any]] | None = None,
     targets: Mapping[str, str] | None = None,
@@ -117,20 +119,20 @@ def tune(
     trials; the same search goes on where it ends, and `compile(model, records=...)` makes the module again. The first
     trial is the schedule of the target's rules, for a te program without `rules` no schedule; no result is slower.
     schedule: a schedule of the te program with knobs (`te.knob`), which alone are searched then; it is the first trial.
-    watcher: is told of every trial. pool, device, tls: candidates are compiled and run in the pool at that address, on
-    all devices of that name, for which the result is compiled unless a target is given; else on this machine. tls is
-    the folder with the pool's certificates. Raises UsageError for a te program with symbolic sizes, and where the pool
-    has no such device; TileworkError where no candidate could be measured, and where no device is left.
+    explorer: "genetic", "random", "grid"; or guided by a `model`, "annealing", "evolutionary". model: "analytic",
+    "trees", or both, "residual". watcher: is told of every trial. pool, device, tls: candidates are compiled and run in
+    the pool at that address, on all devices of that name, for which the result is compiled unless a target is given;
+    else on this machine. tls is the folder with the pool's certificates. Raises UsageError for a te program with
+    symbolic sizes, and where the pool has no such device; TileworkError where no candidate could be measured, and where
+    no device is left.
     """
     from tilework.tuning.budget import Budget
     from tilework.tuning.progress import Silent
     from tilework.tuning.records import Records
-
-    budget, kept, told = Budget.of(trials, seconds, seed), Records(records), watcher or Silent()
+    from tilework.tuning.site import site_for
     from tilework.tuning.templates.template import TemplateProgram
 
-    from tilework.tuning.site import site_for
-
+    budget, kept, told = Budget.of(trials, seconds, seed, explorer, model), Records(records), watcher or Silent()
     if isinstance(program, list | tuple | TemplateProgram):
         from tilework.targets import target_to_compile_for
         from tilework.tuning.programs import tune_program

@@ -63,7 +63,7 @@ def tune_program(
     if isinstance(program, TemplateProgram):
         task, space = _of_template(program, machine, rules, budget.seed)
     else:
-        kernel, own = _kernel_of(program, schedule)
+        kernel, own = kernel_of(program, schedule)
         task = Task(kernel, machine, rules, budget.seed, own)
         refuse_symbols(task.kernel)
         space = task.space()
@@ -80,14 +80,14 @@ def _of_template(program: TemplateProgram, machine: Target, rules: bool, seed: i
     """What a template computes, and its configurations."""
     config = Config()
     s, tensors = program.instantiate(config)
-    kernel, sequence = _kernel_of(tensors, s)
+    kernel, sequence = kernel_of(tensors, s)
     assert sequence is not None
     task = Task(kernel, machine, rules, seed)
     refuse_symbols(kernel)
     return task, TemplateSpace(program, sequence, config)
 
 
-def _kernel_of(program: Sequence[Tensor], schedule: Schedule | None) -> tuple[KernelOp, SequenceOp | None]:
+def kernel_of(program: Sequence[Tensor], schedule: Schedule | None) -> tuple[KernelOp, SequenceOp | None]:
     """The kernel, and its schedule if one is given."""
     tensors = tensors_of(program, "the program to tune")
     outputs = [t for t in tensors if isinstance(t.op, StagedOp)]

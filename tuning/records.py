@@ -28,6 +28,12 @@ DEFAULT = "default"
 NOISE = 0.02
 """A schedule that is faster by a smaller part than this is not taken for faster than the default."""
 
+_NAMES = (
+    *("kernel", "name", "target", "compiler", "threads", "sketch", "knobs", "schedule"),
+    *("default_seconds", "predicted"),
+)
+"""The fields of a line that are those of a record."""
+
 _log = logging.getLogger("tilework")
 
 
@@ -35,12 +41,14 @@ _log = logging.getLogger("tilework")
 class Record:
     """A trial: of which kernel on which target, with which schedule, and what came of it.
 
-    kernel: the key of its task. compiler: a hash of the sources that built it. sketch, knobs: what a space calls the
-    candidate. schedule: its text. default_seconds: for the best one at the end of a search, how long the default took,
-    which ran in turns with it; None for all others.
+    kernel: the key of its task. name: what the program calls it. compiler: a hash of the sources that built it.
+    sketch, knobs: what a space calls the candidate. schedule: its text. default_seconds: for the best one at the end of
+    a search, how long the default took, which ran in turns with it; None for all others. predicted: the score that the
+    model gave it, if there was one.
     """
 
     kernel: str
+    name: str
     target: str
     compiler: str
     threads: int
@@ -49,6 +57,7 @@ class Record:
     schedule: str
     outcome: Outcome
     default_seconds: float | None = None
+    predicted: float | None = None
 
     def line(self) -> str:
         """The text of the record."""
@@ -56,6 +65,7 @@ class Record:
         fields = {
             "version": VERSION,
             "kernel": self.kernel,
+            "name": self.name,
             "target": self.target,
             "compiler": self.compiler,
             "threads": self.threads,
@@ -67,6 +77,7 @@ class Record:
             "message": outcome.message,
             "build_seconds": round(outcome.build_seconds, 3),
             "default_seconds": self.default_seconds,
+            "predicted": self.predicted,
         }
         return json.dumps(fields)
 
@@ -181,10 +192,6 @@ def _record(line: bytes, place: str) -> Record:
             fields["message"],
             fields["build_seconds"],
         )
-        return Record(
-            *(fields[name] for name in ("kernel", "target", "compiler", "threads", "sketch", "knobs", "schedule")),
-            outcome,
-            fields["default_seconds"],
-        )
+        return Record(**{name: fields[name] for name in _NAMES}, outcome=outcome)
     except (ValueError, KeyError, TypeError) as error:
         raise TileworkError(f"{place} is no record of a trial: {error}") from None

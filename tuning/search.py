@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -17,13 +17,17 @@ from tilework.runtime.cache import source_hash
 from tilework.tuning.budget import Budget
 from tilework.tuning.candidate import Candidate
 from tilework.tuning.explorers.base import Explorer
-from tilework.tuning.explorers.genetic import GeneticExplorer
+from tilework.tuning.explorers.registry import explorer_named
 from tilework.tuning.measuring.base import Builder, Built, Runner
 from tilework.tuning.measuring.outcome import Code, Failure, Outcome
+from tilework.tuning.models.registry import model_named
 from tilework.tuning.progress import Watcher
+from tilework.tuning.ranker import Ranker
 from tilework.tuning.records import DEFAULT, NOISE, Record, Records
 from tilework.tuning.space import Space
 from tilework.tuning.task import Task
+from tilework.tuning.templates.ranking import KnobRanker
+from tilework.tuning.templates.template import TemplateSpace
 from tilework.tuning.text import schedule_text
 
 BATCH = 8
@@ -88,6 +92,8 @@ class Search:
     trials: list[Trial] = field(default_factory=list[Trial])
     history: dict[Candidate, float | None] = field(default_factory=dict[Candidate, float | None])
     winner: Winner | None = None
+    ranker: Ranker | KnobRanker | None = None
+    _predicted: dict[Candidate, float] = field(default_factory=dict[Candidate, float])
     reference: Built | None = None
     note: str = ""
     """What the user must know about how results were checked."""
@@ -122,10 +128,19 @@ class Search:
         self._start()
         while len(self.trials) < trials and time.monotonic() < until and self.space.sketches:
             count = min(BATCH, trials - len(self.trials))
-            candidates = self.explorer.propose(count, self.history)
+            candidates = self._proposed(count)
             if not candidates:
                 return
             self._measure(candidates, until)
+
+    def _proposed(self, count: int) -> list[Candidate]:
+        """The next candidates, and what the model thinks of them."""
+        if self.ranker is not None:
+            self.ranker.learn(self.history)
+        candidates = self.explorer.propose(count, self.history)
+        if self.ranker is not None and candidates:
+            self._predicted |= dict(zip(candidates, map(float, self.ranker(candidates)), strict=True))
+        return candidates
 
     def _start(self) -> None:
         """Run the kernel without a schedule, which says what is right, and the default."""
@@ -173,20 +188,22 @@ class Search:
         return failed or self._timed(code, limit)
 
     def _keep(self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome, code: Code | None) -> None:
-        record = self._record(candidate, schedule, outcome)
+        record = self._recorded(candidate, schedule, outcome)
         self.records.append(record)
         self.trials.append(Trial(candidate, record, code))
         if candidate is not None:
             self.history[candidate] = outcome.seconds
         self.watcher.trial(self)
 
-    def _record(
+    def _recorded(
         self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome, default: float | None = None
     ) -> Record:
         sketch = DEFAULT if candidate is None else self.space.sketches[candidate.sketch].name
-        knobs = {} if candidate is None else self.space.values(candidate)
+        knobs: Mapping[str, int] = {} if candidate is None else self.space.values(candidate)
         where = str(self.task.target), source_hash(), self.runner.threads
-        return Record(self.task.key, *where, sketch, knobs, schedule_text(schedule), outcome, default)
+        predicted = None if candidate is None else self._predicted.get(candidate)
+        text = schedule_text(schedule)
+        return Record(self.task.key, self.task.name, *where, sketch, knobs, text, outcome, default, predicted)
 
     def _instantiated(self, candidate: Candidate) -> SequenceOp | None:
         """The schedule of a candidate; None for one that its template refuses."""
@@ -218,7 +235,7 @@ class Search:
             least = default
         if least is not default and of_default is not None:
             outcome = Outcome(seconds[least])
-            self.records.append(self._record(least.candidate, self.schedule_of(least), outcome, of_default))
+            self.records.append(self._recorded(least.candidate, self.schedule_of(least), outcome, of_default))
         self.winner = Winner(self.schedule_of(least), seconds[least], of_default)
         return self.winner
 
@@ -263,7 +280,15 @@ def search_for(
     watcher: Watcher,
 ) -> Search:
     """A search in the space of a task that goes on where the records end."""
-    explorer = GeneticExplorer(space, Random(budget.seed))
-    search = Search(task, space, explorer, builder, runner, records, watcher)
+    kind = explorer_named(budget.explorer)
+    ranker = _ranker(task, space, budget.model) if kind.IS_GUIDED else None
+    explorer = kind(space, Random(budget.seed), ranker)
+    search = Search(task, space, explorer, builder, runner, records, watcher, ranker=ranker)
     search.resume()
     return search
+
+
+def _ranker(task: Task, space: Space, model: str) -> Ranker | KnobRanker:
+    if isinstance(space, TemplateSpace):
+        return KnobRanker(space)
+    return Ranker(task, space, model_named(model, task.target))

@@ -12,8 +12,10 @@
 | `loop.prefetch` | `loop.for` | `loop-inject-prefetch`: `[array<i64: argument, iterations ahead>, ...]` |
 | `loop.prefetch_spread` | `loop.for` | the same, evenly over the iterations of the loops inside |
 | `loop.storing_thread` | `loop.for` over threads | that thread alone stores what the loop reduces |
+| `loop.symbol_ranges` | `loop.kernel` | all: `{symbol = array<i64: least, greatest>}` for symbols that are no sizes |
 | `loop.tensorize` | `loop.for` | `loop-tensorize`: make the nest the intrinsic of that name |
 | `loop.tensorize_tails` | `loop.for` with the former | `loop-tensorize`: leave what was cut off as loops |
+| `loop.used_dims`, `loop.used_strides` | `memref.alloca` | who counts: what of it is used, as open knobs say |
 | `loop.whole` | `loop.for` | `loop-partition`: cut loops inside, not this one |
 | `loop.unroll_factor` | `loop.for` | backends: so many iterations without a jump, each loading behind the one before |
 """
@@ -27,8 +29,11 @@ MASKED = "loop.masked"
 PREFETCH = "loop.prefetch"
 PREFETCH_SPREAD = "loop.prefetch_spread"
 STORING_THREAD = "loop.storing_thread"
+SYMBOL_RANGES = "loop.symbol_ranges"
 TENSORIZE = "loop.tensorize"
 TENSORIZE_TAILS = "loop.tensorize_tails"
+USED_DIMS = "loop.used_dims"
+USED_STRIDES = "loop.used_strides"
 UNROLL_FACTOR = "loop.unroll_factor"
 WHOLE = "loop.whole"
 AUTO_UNROLL_MAX_STEP = "loop.auto_unroll_max_step"

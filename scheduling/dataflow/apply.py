@@ -25,6 +25,7 @@ from tilework.scheduling.dataflow.kernel_stages import KernelStages
 from tilework.scheduling.dataflow.pad_to_multiple import apply_pad_to_multiple
 from tilework.scheduling.dataflow.rfactor import apply_rfactor
 from tilework.scheduling.dataflow.simplify_reads import simplify_reads
+from tilework.scheduling.open_knobs import NO_OPEN_KNOBS, OpenKnobs
 
 PRIMITIVES: dict[type[Operation], Callable[[KernelStages, Any], None]] = {
     CacheReadOp: apply_cache_read,
@@ -34,10 +35,10 @@ PRIMITIVES: dict[type[Operation], Callable[[KernelStages, Any], None]] = {
 }
 
 
-def apply_dataflow(kernel: KernelOp, sequence: SequenceOp) -> None:
+def apply_dataflow(kernel: KernelOp, sequence: SequenceOp, knobs: OpenKnobs = NO_OPEN_KNOBS) -> None:
     """Rewrite the kernel in place and remove the primitives applied. Raises CompileError at a refused one."""
     ops = [op for op in sequence.body.block.ops if isinstance(op, ComputeInlineOp) or type(op) in PRIMITIVES]
-    stages = KernelStages(kernel, sequence)
+    stages = KernelStages(kernel, sequence, knobs)
     for inlines, following in groupby(_in_order(ops), lambda op: isinstance(op, ComputeInlineOp)):
         if inlines:
             apply_inlines(stages, [op for op in following if isinstance(op, ComputeInlineOp)])
@@ -45,7 +46,7 @@ def apply_dataflow(kernel: KernelOp, sequence: SequenceOp) -> None:
         for op in following:
             PRIMITIVES[type(op)](stages, op)
     for compute in kernel.computes if ops else ():
-        simplify_reads(compute)
+        simplify_reads(compute, knobs.ranges)
 
 
 def _in_order(ops: Sequence[Operation]) -> list[Operation]:

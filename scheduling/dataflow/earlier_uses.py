@@ -29,7 +29,7 @@ def _state_at(stages: KernelStages, end: int, stage_op: StageOp) -> Handles:
     primitives = _shaping(stages, end, stage_op)
     named = [stages.named(op.stage.data) for op in primitives if isinstance(op, StageOp)]
     only = None if stages.has_scans else [staged for staged in named if staged is not None]
-    return replayed(ScheduleState(stages.kernel, only), primitives)
+    return replayed(ScheduleState(stages.kernel, only, stages.knobs), primitives)
 
 
 def _shaping(stages: KernelStages, end: int, stage_op: StageOp) -> list[Operation]:

@@ -10,6 +10,7 @@ from tilework.dialects.schedule import ScheduleOp, SequenceOp, StageOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te import ComputeOp, ExternOp, KernelOp, ScanOp, stages_of
 from tilework.scheduling.dataflow.handles import erase, replace_values, stage_names
+from tilework.scheduling.open_knobs import NO_OPEN_KNOBS, OpenKnobs
 
 
 class KernelStages:
@@ -19,8 +20,9 @@ class KernelStages:
     in the kernel and in the sequence, lets the time of all primitives together grow with their number only.
     """
 
-    def __init__(self, kernel: KernelOp, sequence: SequenceOp):
+    def __init__(self, kernel: KernelOp, sequence: SequenceOp, knobs: OpenKnobs = NO_OPEN_KNOBS):
         self.kernel = kernel
+        self.knobs = knobs
         self.names = stage_names(kernel)
         self.has_scans = any(isinstance(staged, ScanOp) for staged in stages_of(kernel))
         self._stages = {staged.stage.data: staged for staged in stages_of(kernel)}

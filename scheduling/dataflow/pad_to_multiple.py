@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import ceildiv, var
 from tilework.algebra.predicate import less_than
-from tilework.dialects.schedule import PadToMultipleOp, StageOp, number_of
+from tilework.dialects.schedule import PadToMultipleOp, StageOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.shapes import element_type, tensor_type
 from tilework.dialects.te import ComputeOp
@@ -26,7 +26,7 @@ def apply_pad_to_multiple(stages: KernelStages, op: PadToMultipleOp) -> None:
         raise CompileError(message, op)
     compute, _ = stages.compute_of(stage_op.handle, op)
     at = list[SSAValue](stage_op.axes).index(op.axis)
-    factor = number_of(op.factor)
+    factor = stages.knobs.number(op.factor)
     axes = [*compute.spatial, *compute.reduction]
     name, extent = axes[at]
     spatial = len(compute.spatial)

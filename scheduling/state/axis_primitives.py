@@ -20,7 +20,6 @@ from tilework.dialects.schedule import (
     TensorizeOp,
     UnrollOp,
     VectorizeOp,
-    number_of,
 )
 from tilework.dialects.te import ExternOp, ScanOp
 from tilework.dialects.te.intrinsics import declaration_of
@@ -50,8 +49,9 @@ def _split(handles: Handles, op: SplitOp) -> None:
     outer.ordered = inner.ordered = axis.ordered
     at = stage.leaves.index(axis)
     stage.leaves[at : at + 1] = [outer, inner]
-    factor = None if op.factor is None else number_of(op.factor)
-    nparts = None if op.nparts is None else number_of(op.nparts)
+    knobs = handles.state.knobs
+    factor = None if op.factor is None else knobs.number(op.factor)
+    nparts = None if op.nparts is None else knobs.number(op.nparts)
     stage.relations.append(Split(axis, outer, inner, factor, nparts, tail, op))
     handles.axes[op.outer], handles.axes[op.inner] = outer, inner
 
@@ -160,7 +160,7 @@ def _bind(handles: Handles, op: BindOp) -> None:
 
 
 def _pragma(handles: Handles, op: PragmaOp) -> None:
-    handles.leaf(op, op.axis).pragmas[op.key.data] = number_of(op.value)
+    handles.leaf(op, op.axis).pragmas[op.key.data] = handles.state.knobs.number(op.value)
 
 
 def _tensorize(handles: Handles, op: TensorizeOp) -> None:

@@ -16,7 +16,6 @@ from tilework.dialects.schedule import (
     EnvThreadsOp,
     ReverseComputeAtOp,
     SetStorePredicateOp,
-    number_of,
 )
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te import ScanOp
@@ -77,7 +76,7 @@ def _env_threads(handles: Handles, op: EnvThreadsOp) -> None:
     if any(a.kind is kind for a in stage.leaves):
         refuse(op, stage, f"{kind} runs around scan '{stage.name}' already; a thread axis is launched once")
     axis = Axis(kind, stage, False, kind=kind, annotation=op)
-    stage.relations.append(Singleton(axis, number_of(op.extent)))
+    stage.relations.append(Singleton(axis, handles.state.knobs.number(op.extent)))
     stage.leaves.insert(len(stage.launched), axis)
     stage.launched.append(axis)
 

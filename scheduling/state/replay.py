@@ -16,6 +16,7 @@ from tilework.dialects.schedule import (
 )
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te import KernelOp
+from tilework.scheduling.open_knobs import NO_OPEN_KNOBS, OpenKnobs
 from tilework.scheduling.state.attachments import check_attachments
 from tilework.scheduling.state.axis_primitives import AXIS_PRIMITIVES
 from tilework.scheduling.state.handles import Handles
@@ -26,12 +27,12 @@ from tilework.scheduling.state.storage_primitives import STORAGE_PRIMITIVES
 PRIMITIVES = {**AXIS_PRIMITIVES, **PLACE_PRIMITIVES, **STORAGE_PRIMITIVES}
 
 
-def read_schedule(kernel: KernelOp, sequence: SequenceOp | None) -> ScheduleState:
+def read_schedule(kernel: KernelOp, sequence: SequenceOp | None, knobs: OpenKnobs = NO_OPEN_KNOBS) -> ScheduleState:
     """Replay the sequence over the kernel; without one every stage is at the root, in its own order.
 
     Raises CompileError for what is not a schedule of this kernel.
     """
-    handles = replayed(ScheduleState(kernel), () if sequence is None else sequence.body.block.ops)
+    handles = replayed(ScheduleState(kernel, knobs=knobs), () if sequence is None else sequence.body.block.ops)
     place_groups(handles)
     handles.state.place_steps()
     check_attachments(handles.state)

@@ -8,7 +8,7 @@ from typing import NoReturn, TypeAlias
 
 from xdsl.ir import Operation, SSAValue
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, Key, const
 from tilework.dialects.loop import THREADS, Kind
 from tilework.dialects.schedule import SplitOp, Tail
 from tilework.dialects.support.diagnostics import CompileError
@@ -24,6 +24,7 @@ from tilework.dialects.te import (
     enclosing_compute,
     stages_of,
 )
+from tilework.scheduling.open_knobs import NO_OPEN_KNOBS, OpenKnobs
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Axis:
     annotation: Operation | None = None
     ordered: bool = False
     storing: int | None = None
-    pragmas: dict[str, int] = field(default_factory=dict[str, int])
+    pragmas: dict[str, Expr] = field(default_factory=dict[str, Expr])
     prefetches: list[Prefetch] = field(default_factory=list[Prefetch])
 
     @property
@@ -78,8 +79,8 @@ class Split:
     parent: Axis
     outer: Axis
     inner: Axis
-    factor: int | None
-    nparts: int | None
+    factor: Expr | None
+    nparts: Expr | None
     tail: Tail
     op: SplitOp
 
@@ -97,7 +98,7 @@ class Singleton:
     """An axis that comes from none: its iterations, one unless they are threads, all do the same."""
 
     axis: Axis
-    extent: int = 1
+    extent: Expr = const(1)
 
 
 Relation: TypeAlias = Split | Fuse | Singleton
@@ -183,12 +184,18 @@ class Stage:
 class ScheduleState:
     """The stages of a kernel in program order, as the schedule leaves them; with `only`, those and no others.
 
-    `symbols` are the kernel's.
+    `symbols` are the kernel's, and those of the knobs that are open.
     """
 
-    def __init__(self, kernel: KernelOp, only: Sequence[ComputeOp | ScanOp | ExternOp] | None = None):
+    def __init__(
+        self,
+        kernel: KernelOp,
+        only: Sequence[ComputeOp | ScanOp | ExternOp] | None = None,
+        knobs: OpenKnobs = NO_OPEN_KNOBS,
+    ):
         self.kernel = kernel
-        self.symbols = kernel.symbols
+        self.knobs = knobs
+        self.symbols = (*kernel.symbols, *knobs.symbols)
         staged = stages_of(kernel) if only is None else only
         self.stages = {op.stage.data: _default_stage(op) for op in staged}
         self.of_result: dict[SSAValue, Stage] = {
@@ -198,6 +205,11 @@ class ScheduleState:
         for scan in staged:
             if isinstance(scan, ScanOp):
                 self._mark_steps(scan)
+
+    @property
+    def symbol_ranges(self) -> dict[Key, tuple[int, int | None]]:
+        """The least and the greatest value of every symbol; sizes are 0 or more."""
+        return {**dict.fromkeys(self.kernel.symbols, (0, None)), **self.knobs.ranges}
 
     def _mark_steps(self, scan: ScanOp) -> None:
         for compute in scan.steps:

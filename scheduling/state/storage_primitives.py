@@ -14,7 +14,6 @@ from tilework.dialects.schedule import (
     SetScopeOp,
     StageOp,
     StorageAlignOp,
-    number_of,
 )
 from tilework.scheduling.state.handles import Handles
 from tilework.scheduling.state.state import Prefetch, refuse
@@ -44,7 +43,8 @@ def _storage_align(handles: Handles, op: StorageAlignOp) -> None:
             f"align one of [{', '.join(map(str, stage.spatial))}]",
             axis,
         )
-    stage.alignment[axis] = (number_of(op.factor), number_of(op.offset))
+    knobs = handles.state.knobs
+    stage.alignment[axis] = (knobs.known_number(op.factor), knobs.known_number(op.offset))
     stage.alignment_op = op
 
 
@@ -54,7 +54,7 @@ def _double_buffer(handles: Handles, op: DoubleBufferOp) -> None:
 
 def _prefetch(handles: Handles, op: PrefetchOp) -> None:
     axis = handles.leaf(op, op.axis)
-    offset, spread = number_of(op.offset), op.spread is not None
+    offset, spread = handles.state.knobs.known_number(op.offset), op.spread is not None
     axis.prefetches += [Prefetch(tensor, offset, spread, op) for tensor in handles.tensors(op, op.source)]
 
 

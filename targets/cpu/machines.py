@@ -74,6 +74,24 @@ class Core:
     crossing: float = 1.05
     """Loads of a tile that begins or ends inside of blocks take so many times as long, since they come from two places
     in turns."""
+    store_slots: float = 2.0
+    """A store of a vector takes the places of so many loads."""
+    narrow_per_cycle: float = 2.0
+    """So many instructions on less than the widest vector start each cycle."""
+    unforwarded: float = 25.0
+    """So many cycles a load waits that reads together what several stores under masks have just written."""
+    masked_update: float = 3.0
+    """So many cycles it takes longer to load lanes that were stored under a mask."""
+    decoded: int = 4096
+    """So many instructions are kept as the core runs them; those of longer straight-line code are decoded each time."""
+    decoded_per_cycle: float = 2.0
+    """So many instructions on vectors are decoded each cycle."""
+    jump: float = 1.0
+    """So many cycles an iteration of a loop takes besides its body."""
+    entry: float = 5.0
+    """So many cycles it takes to begin and to end a loop."""
+    guard: float = 2.0
+    """So many cycles it takes to ask a condition that is as often true as it is not."""
     steps_per_cycle: int = 2
     """So many shifts and the like of whole vectors are done each cycle, also where multiply-adds take two halves of a
     vector one after the other: such a core has more places for shifts."""
@@ -111,6 +129,10 @@ class Caches:
     """Of a larger last cache cores have parts that a virtual machine does not see, so that no more bytes stay."""
     streamed_share: float = 1 / 4
     """What is only read streams out of the last cache without being asked for up to this part of it."""
+    waits: tuple[float, float, float] = (5.0, 25.0, 100.0)
+    """So many cycles pass until a piece comes that nothing has fetched ahead: from the second cache, from the one that
+    cores share, from memory. Several are on their way at a time, so that it is less than one alone would take. It was
+    measured where rows far apart are read in turn, on Zen 4."""
     far_bytes: int = 2 << 10
     """Rows that are so many bytes apart, and more, lie on pages of their own, where nothing is fetched ahead."""
     streams: int = 2

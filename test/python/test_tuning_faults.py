@@ -126,7 +126,7 @@ from tilework.tuning.measuring.outcome import Outcome
 from tilework.tuning.records import Record, Records
 records = Records(sys.argv[1])
 for i in range(int(sys.argv[3])):
-    records.append(Record("k", "t", "c", 1, sys.argv[2], {"n": i}, "x" * 3000, Outcome(1.0)))
+    records.append(Record("k", "main", "t", "c", 1, sys.argv[2], {"n": i}, "x" * 3000, Outcome(1.0)))
     print(i, flush=True)
 """
 
@@ -149,7 +149,7 @@ def test_a_writer_that_is_killed_loses_only_what_it_was_writing(tmp_path: Path):
         os.kill(process.pid, signal.SIGKILL)
         told += len(process.stdout.read().splitlines())
         process.wait()
-        Records(path).append(Record("k", "t", "c", 1, "after", {}, "", Outcome(1.0)))
+        Records(path).append(Record("k", "main", "t", "c", 1, "after", {}, "", Outcome(1.0)))
         kept = [r for r in read_records(path) if r.sketch == f"round {round_}"]
         assert [r.knobs["n"] for r in kept] == list(range(len(kept)))
     assert told > 0

@@ -22,7 +22,6 @@ from tilework.tools.bench.tuning_programs import PROGRAMS
 from tilework.tuning.measuring.builder import LocalBuilder
 from tilework.tuning.measuring.runner import LocalRunner
 from tilework.tuning.programs import Tuned
-from tilework.tuning.task import Task
 
 ROUNDS = 5
 """How often winner and rule run in turns."""

@@ -1,8 +1,12 @@
 """Programs in te without a schedule, to see what a search makes of them: products, windows, rows, copies."""
 
+# pyright: basic
+# The parameters of lambdas have no types.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from tilework import te
 
@@ -14,7 +18,7 @@ def _padded(x: te.Tensor, shape: tuple[int, ...], axes: tuple[int, int], by: int
     """Zeros around the two axes of an image."""
     sizes = tuple(size + 2 * by * (at in axes) for at, size in enumerate(shape))
 
-    def element(*i: te.Var) -> te.Expr:
+    def element(*i: Any) -> Any:
         inside = [c for at in axes for c in (i[at] >= by, i[at] < shape[at] + by)]
         place = [index - by if at in axes else index for at, index in enumerate(i)]
         return te.if_then_else(te.all(*inside), x[tuple(place)], 0.0)
@@ -65,7 +69,7 @@ def conv(channels: int, filters: int, size: int, window: int) -> list[te.Tensor]
     p = _padded(x, (channels, size, size), (1, 2), window // 2)
     c, u, v = (te.reduce_axis((0, n), name=a) for n, a in ((channels, "c"), (window, "u"), (window, "v")))
 
-    def element(f: te.Var, i: te.Var, j: te.Var) -> te.Expr:
+    def element(f: Any, i: Any, j: Any) -> Any:
         return te.sum(p[c, i + u, j + v] * w[f, c, u, v], axis=[c, u, v])
 
     return [x, w, te.compute((filters, size, size), element, name="Y")]
@@ -78,7 +82,7 @@ def conv_last(channels: int, filters: int, size: int, window: int) -> list[te.Te
     p = _padded(x, (size, size, channels), (0, 1), window // 2)
     c, u, v = (te.reduce_axis((0, n), name=a) for n, a in ((channels, "c"), (window, "u"), (window, "v")))
 
-    def element(i: te.Var, j: te.Var, f: te.Var) -> te.Expr:
+    def element(i: Any, j: Any, f: Any) -> Any:
         return te.sum(p[i + u, j + v, c] * w[u, v, c, f], axis=[u, v, c])
 
     return [x, w, te.compute((size, size, filters), element, name="Y")]
@@ -97,7 +101,7 @@ def depthwise(channels: int, size: int, window: int) -> list[te.Tensor]:
     p = _padded(x, (channels, size, size), (1, 2), window // 2)
     u, v = te.reduce_axis((0, window), name="u"), te.reduce_axis((0, window), name="v")
 
-    def element(f: te.Var, i: te.Var, j: te.Var) -> te.Expr:
+    def element(f: Any, i: Any, j: Any) -> Any:
         return te.sum(p[f, i + u, j + v] * w[f, u, v], axis=[u, v])
 
     return [x, w, te.compute((channels, size, size), element, name="Y")]
@@ -137,7 +141,7 @@ def layer_norm(n: int, m: int) -> list[te.Tensor]:
     off = te.compute((n, m), lambda i, j: x[i, j] - total[i] * (1.0 / m), name="D")
     squares = te.compute((n,), lambda i: te.sum(off[i, r] * off[i, r], axis=r), name="V")
 
-    def element(i: te.Var, j: te.Var) -> te.Expr:
+    def element(i: Any, j: Any) -> Any:
         return off[i, j] * te.rsqrt(squares[i] * (1.0 / m) + 1e-5) * g[j] + b[j]
 
     return [x, g, b, te.compute((n, m), element, name="Y")]
@@ -165,7 +169,7 @@ def stencil(n: int, m: int) -> list[te.Tensor]:
     """A step of Jacobi's method."""
     x = te.placeholder((n, m), name="X")
 
-    def element(i: te.Var, j: te.Var) -> te.Expr:
+    def element(i: Any, j: Any) -> Any:
         return (x[i, j + 1] + x[i + 2, j + 1] + x[i + 1, j] + x[i + 1, j + 2]) * 0.25 + x[i + 1, j + 1] * 0.5
 
     return [x, te.compute((n - 2, m - 2), element, name="Y")]

@@ -23,7 +23,7 @@ from tilework.tools.files import check_writable
 from tilework.tools.model_source import import_model, title_of
 from tilework.tools.target_option import add_target_option, targets_by_device
 from tilework.tools.tuning_progress import SearchProgress, search_table, shown_search
-from tilework.tuning.budget import Budget
+from tilework.tuning.budget import EXPLORER, MODEL, Budget
 from tilework.tuning.measuring.base import Site
 from tilework.tuning.networks import tasks_of_kernels, tune_all
 from tilework.tuning.records import Records, merge_records
@@ -38,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trials", type=int, default=500, metavar="N", help="how many in all; by default 500")
     parser.add_argument("--seconds", type=float, default=600.0, metavar="S", help="how long at most; by default 600")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance; by default 0")
+    parser.add_argument("--explorer", default=EXPLORER, help=f"what chooses candidates; by default {EXPLORER}")
+    parser.add_argument("--cost-model", dest="model_name", default=MODEL, help=f"what ranks them; by default {MODEL}")
     parser.add_argument("--threads", type=int, metavar="N", help="threads that kernels may use; else physical cores")
     parser.add_argument("--precision", default="default", choices=PRECISIONS, help="as for tilework compile")
     parser.add_argument(
@@ -76,7 +78,8 @@ def run(options: argparse.Namespace) -> int:
         module = _tuned(options, imported, progress)
     for line in search_table(progress.searches, progress.weights):
         print(line)
-    _say_what_was_used(module.report.tuned, module.report.untuned)
+    if module.report is not None:
+        _say_what_was_used(module.report.tuned, module.report.untuned)
     if options.output is not None:
         module.save(options.output)
     return 0
@@ -91,6 +94,8 @@ def _tuned(options: argparse.Namespace, imported: ImportedModel, progress: Searc
             options.seconds,
             options.records,
             options.seed,
+            explorer=options.explorer,
+            model=options.model_name,
             precision=options.precision,
             parameters=imported.parameters,
             targets=targets_by_device(options.targets),
@@ -120,9 +125,10 @@ def _tune_kernels_on(site: Site, options: argparse.Namespace, module: ModuleOp, 
             for sketch in task.space().sketches:
                 print(f"// {sketch.name}\n{schedule_text(sketch.sequence)}")
         return 0
-    budget, records = Budget.of(options.trials, options.seconds, options.seed), Records(options.records)
+    chosen = options.explorer, options.model_name
+    budget = Budget.of(options.trials, options.seconds, options.seed, *chosen)
     with shown_search(title, options.trials, options.seconds) as progress:
-        searches = tune_all(tasks, budget, records, progress, site)
+        searches = tune_all(tasks, budget, Records(options.records), progress, site)
     for line in search_table(searches, list(tasks.values())):
         print(line, file=sys.stderr)
     for search in searches:

@@ -22,6 +22,8 @@ RANDOM_SHARE = 0.1
 class AnnealingExplorer(Explorer):
     """The candidates that the model thinks most of, of all that the chains come by."""
 
+    IS_GUIDED = True
+
     def __init__(self, space: Space, rng: Random, rank: Rank | None = None):
         super().__init__(space, rng, rank)
         self._chains = [space.draw(rng) for _ in range(CHAINS)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,9 @@ MOST_TRIES = 400
 
 
 class Explorer(ABC):
-    """Proposes candidates of a space. rank: the model's opinion, for those that ask for one."""
+    """Proposes candidates of a space. rank: the model's opinion, for those that are guided by one."""
+
+    IS_GUIDED: ClassVar[bool] = False
 
     def __init__(self, space: Space, rng: Random, rank: Rank | None = None):
         self.space = space

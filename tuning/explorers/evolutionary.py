@@ -32,6 +32,8 @@ SHARE_OF_SKETCH = 0.6
 class EvolutionaryExplorer(Explorer):
     """The candidates of the last generation that the model thinks most of, in each batch of several sketches."""
 
+    IS_GUIDED = True
+
     def propose(self, count: int, history: History) -> list[Candidate]:
         assert self.rank is not None
         seen = self._evolved(fastest(history, PARENTS))

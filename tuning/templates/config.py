@@ -13,7 +13,7 @@ from tilework.tuning.templates.entities import (
     OtherOption,
     Reorder,
     Split,
-    annotations,
+    annotates,
     filtered,
     orders,
     splits,
@@ -81,7 +81,7 @@ class Config:
         filter: Callable[[Annotate], bool] | None = None,  # noqa: A002
     ) -> None:
         """What the axes' loops become. policy: such as "try_unroll", "try_vec", "try_unroll_vec", "bind_gpu"."""
-        self._define(name, annotations(len(axes), policy), filter)
+        self._define(name, annotates(len(axes), policy), filter)
 
     def define_knob(self, name: str, candidate: Sequence[Any]) -> None:
         """Any value of a list."""

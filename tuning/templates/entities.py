@@ -114,7 +114,7 @@ def orders(count: int, policy: str, candidates: Sequence[Sequence[int]]) -> list
     return [Reorder(order) for order in dict.fromkeys([identity, *moved])]
 
 
-def annotations(count: int, policy: str) -> list[Annotate]:
+def annotates(count: int, policy: str) -> list[Annotate]:
     """The ways to annotate so many axes."""
     _check("define_annotate", policy, ANNOTATIONS)
     if policy == "bind_gpu":

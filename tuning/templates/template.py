@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
 from tilework.algebra.errors import UsageError
 from tilework.dialects.schedule import SequenceOp
@@ -15,6 +16,7 @@ from tilework.tuning.candidate import Candidate
 from tilework.tuning.sketches.base import Sketch
 from tilework.tuning.space import Knobs, Space
 from tilework.tuning.templates.config import Config
+from tilework.tuning.templates.entities import Split
 
 Made = tuple[Schedule, Sequence[Tensor]]
 
@@ -50,9 +52,11 @@ class TemplateProgram:
         """The schedule in a configuration. Raises what the function raises, InstantiationError for a refusal."""
         with _running(config):
             made = self._function(*self._arguments)
-        if not (isinstance(made, tuple) and len(made) == 2 and isinstance(made[0], Schedule)):
-            raise UsageError(f"the template {self.name} returns a schedule and a list of tensors, as in AutoTVM")
-        return made
+        match cast("object", made):
+            case (Schedule(), list() | tuple()):
+                return made
+            case _:
+                raise UsageError(f"the template {self.name} returns a schedule and a list of tensors, as in AutoTVM")
 
 
 class TemplateSpace(Space):
@@ -63,11 +67,19 @@ class TemplateSpace(Space):
         self._program = program
         self._options = config.options
 
-    @property
+    @cached_property
     def knobs(self) -> tuple[Knobs, ...]:
         """One set: what the template has defined."""
         counts = tuple(tuple(range(len(options))) for options in self._options.values())
         return (Knobs(tuple(self._options), counts, ()),)
+
+    def numbers(self, candidate: Candidate) -> list[float]:
+        """What is chosen, as numbers: for each part of a split its size, for all else which choice it is."""
+        found: list[float] = []
+        for number, options in zip(candidate.values, self._options.values(), strict=True):
+            entity = options[number]
+            found += map(float, entity.size) if isinstance(entity, Split) else [float(number)]
+        return found
 
     def schedule(self, candidate: Candidate) -> SequenceOp:
         """What the function makes in the candidate's configuration."""
@@ -78,7 +90,7 @@ class TemplateSpace(Space):
 
 
 @contextmanager
-def _running(config: Config):
+def _running(config: Config) -> Generator[None]:
     token = _current.set(config)
     try:
         yield

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from tilework.analysis.sizes import bits_of
 from tilework.dialects.schedule import Tail
+from tilework.dialects.schedule.builder import StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp, ReadOp
 from tilework.rules.common.axes import sums_windows
 from tilework.targets import Target
@@ -125,7 +126,7 @@ class TiledReduction(Decision):
         w.s.vectorize(inner)
         return [outer, inner]
 
-    def _write_inside(self, w: SketchWriter, inside, lanes: int) -> None:
+    def _write_inside(self, w: SketchWriter, inside: StageHandle, lanes: int) -> None:
         compute = w.compute(self.reduction)
         summed = [inside.axes[name] for name, _ in compute.reduction]
         spatial = [name for name, _ in compute.spatial]
@@ -140,7 +141,7 @@ class TiledReduction(Decision):
                 if extent(compute, name) <= LONGEST_WINDOW:
                     w.s.unroll(inside.axes[name])
 
-    def _pack(self, w: SketchWriter, inside, place: SSAValue) -> None:
+    def _pack(self, w: SketchWriter, inside: StageHandle, place: SSAValue) -> None:
         compute = w.compute(self.reduction)
         vector = _own_axis(w, self)
         [read] = [r for r in reads_by(compute, vector) if argument_of(r) == self.packed]

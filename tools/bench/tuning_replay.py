@@ -1,0 +1,205 @@
+"""Searches replayed over recorded trials: how many trials each explorer needs, without running anything.
+
+    python -m tilework.tools.bench.tuning_replay collect FOLDER [--trials 800]
+    python -m tilework.tools.bench.tuning_replay replay FOLDER [--seeds 12] [--json FILE]
+
+`collect` measures random candidates of six kernels, each into a file of records, on one thread. `replay` lets explorers
+search among these candidates alone: what they propose is the record that is nearest to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from statistics import median
+from typing import Any
+
+from tilework.api import tune
+from tilework.runtime.threads import set_num_threads
+from tilework.targets import parse_target
+from tilework.tools.bench.tuning_programs import PROGRAMS
+from tilework.tuning.candidate import Candidate
+from tilework.tuning.explorers.registry import explorer_named
+from tilework.tuning.models.registry import model_named
+from tilework.tuning.programs import kernel_of
+from tilework.tuning.ranker import Ranker
+from tilework.tuning.records import DEFAULT, Record, read_records
+from tilework.tuning.search import BATCH
+from tilework.tuning.space import Space
+from tilework.tuning.task import Task
+
+KERNELS = ("gemm", "gemm, transposed", "conv 3x3", "depthwise", "softmax", "batched products")
+"""What trials are recorded of."""
+
+SEARCHES = {
+    "random": ("random", None),
+    "genetic": ("genetic", None),
+    "annealing, analytic": ("annealing", "analytic"),
+    "annealing, trees": ("annealing", "trees"),
+    "annealing, residual": ("annealing", "residual"),
+    "evolutionary, trees": ("evolutionary", "trees"),
+    "evolutionary, residual": ("evolutionary", "residual"),
+}
+"""Explorers, each with the model that guides it."""
+
+MARKS = (64, 200, 800)
+"""After so many trials the best so far is told."""
+
+NEAR = (0.95, 0.98)
+"""Parts of the best speed in the records: how many trials it takes to reach them is told."""
+
+
+class RecordedSpace(Space):
+    """A space of which only what is recorded can be measured. seconds: of each candidate; None for a failure."""
+
+    def __init__(self, space: Space, seconds: Mapping[Candidate, float | None]):
+        super().__init__(space.sketches)
+        self.seconds = seconds
+        self._all = list(seconds)
+        self._of = {n: [c for c in self._all if c.sketch == n] for n in range(len(self.sketches))}
+
+    def draw(self, rng: Random) -> Candidate:
+        return rng.choice(self._all)
+
+    def draw_from(self, sketch: int, rng: Random) -> Candidate | None:
+        return rng.choice(self._of[sketch]) if self._of[sketch] else None
+
+    def mutated(self, candidate: Candidate, rng: Random) -> Candidate:
+        return self._nearest(super().mutated(candidate, rng), rng)
+
+    def crossed(self, one: Candidate, other: Candidate, rng: Random) -> Candidate:
+        return self._nearest(super().crossed(one, other, rng), rng)
+
+    def _nearest(self, candidate: Candidate, rng: Random) -> Candidate:
+        """One of the records of a sketch that have most values in common with a candidate, the candidate apart."""
+        if candidate in self.seconds:
+            return candidate
+        distances = {c: _distance(c, candidate) for c in self._of[candidate.sketch]}
+        least = min(distances.values())
+        return rng.choice([c for c, distance in distances.items() if distance == least])
+
+
+def _distance(one: Candidate, other: Candidate) -> int:
+    """In how many knobs candidates of one sketch differ."""
+    return sum(a != b for a, b in zip(one.values, other.values, strict=True))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A kernel with its records."""
+
+    task: Task
+    space: RecordedSpace
+    default: float
+
+
+def recorded(name: str, folder: Path) -> Recorded:
+    """The records of a kernel in a folder, whatever compiler made them."""
+    records = [r for r in read_records(_file(folder, name)) if r.default_seconds is None]
+    kernel = kernel_of(PROGRAMS[name](), None)[0]
+    task = Task(kernel, parse_target(records[0].target))
+    space = task.space()
+    seconds = {c: r.outcome.seconds for r in records if (c := _candidate(space, r)) is not None}
+    [default] = [r.outcome.seconds for r in records if r.sketch == DEFAULT]
+    assert default is not None
+    return Recorded(task, RecordedSpace(space, seconds), default)
+
+
+def _candidate(space: Space, record: Record) -> Candidate | None:
+    return None if record.sketch == DEFAULT else space.candidate(record.sketch, record.knobs)
+
+
+def replay(what: Recorded, explorer: str, model: str | None, seed: int, trials: int) -> list[float]:
+    """The best seconds after each trial."""
+    rng = Random(seed)
+    ranker = None if model is None else Ranker(what.task, what.space, model_named(model, what.task.target))
+    search = explorer_named(explorer)(what.space, rng, ranker)
+    history: dict[Candidate, float | None] = {}
+    curve: list[float] = []
+    while len(curve) < trials:
+        if ranker is not None:
+            ranker.learn(history)
+        batch = search.propose(BATCH, history)
+        if not batch:
+            break
+        for candidate in batch:
+            history[candidate] = seconds = what.space.seconds[candidate]
+            curve.append(min(curve[-1] if curve else float("inf"), float("inf") if seconds is None else seconds))
+    return curve[:trials]
+
+
+def _until(curve: Sequence[float], seconds: float) -> int:
+    """After how many trials the best is no slower; one more than there are, where it never is."""
+    return next((n for n, best in enumerate(curve, 1) if best <= seconds), len(curve) + 1)
+
+
+def summary(what: Recorded, curves: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Any]:
+    """For each search medians over seeds: trials to the rule's speed and to the best, the best at the marks."""
+    least = min(s for s in what.space.seconds.values() if s is not None)
+    found: dict[str, Any] = {}
+    for name, of_seeds in curves.items():
+        found[name] = {
+            "to rule": median(_until(curve, what.default) for curve in of_seeds),
+            **{f"to {part:.0%}": median(_until(curve, least / part) for curve in of_seeds) for part in NEAR},
+            **{f"at {n}": median(least / curve[min(n, len(curve)) - 1] for curve in of_seeds) for n in MARKS},
+        }
+    return {"candidates": len(what.space.seconds), "rule": least / what.default, "searches": found}
+
+
+def _file(folder: Path, name: str) -> Path:
+    return folder / f"{name.replace(', ', '-').replace(' ', '-')}.jsonl"
+
+
+def _collect(folder: Path, trials: int) -> None:
+    set_num_threads(1)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in KERNELS:
+        tuned = tune(PROGRAMS[name](), trials=trials + 1, seconds=86400, records=_file(folder, name), explorer="random")
+        print(f"{name}: {len(tuned.trials)} trials", flush=True)
+
+
+def _replay(folder: Path, seeds: int, file: Path | None) -> None:
+    found: dict[str, Any] = {}
+    for name in KERNELS:
+        what = recorded(name, folder)
+        curves = {
+            title: [replay(what, explorer, model, seed, len(what.space.seconds)) for seed in range(seeds)]
+            for title, (explorer, model) in SEARCHES.items()
+        }
+        found[name] = {**summary(what, curves), "curves": {t: _thinned(c, what) for t, c in curves.items()}}
+        print(f"{name}: {found[name]['candidates']} candidates; the rule has {found[name]['rule']:.2f} of the best")
+        for title, numbers in found[name]["searches"].items():
+            print(f"  {title:24}", ", ".join(f"{key} {value:.3g}" for key, value in numbers.items()), flush=True)
+        if file is not None:
+            file.write_text(json.dumps(found), encoding="utf-8")
+
+
+def _thinned(curves: Sequence[Sequence[float]], what: Recorded) -> list[float]:
+    """The median over seeds of the best so far, as a part of the best of all, after every batch."""
+    least = min(s for s in what.space.seconds.values() if s is not None)
+    length = min(map(len, curves))
+    return [median(least / curve[n] for curve in curves) for n in range(BATCH - 1, length, BATCH)]
+
+
+def main() -> None:
+    """Collect records, or replay searches over them."""
+    parser = argparse.ArgumentParser(description="replay searches over recorded trials")
+    parser.add_argument("command", choices=["collect", "replay"])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--trials", type=int, default=800)
+    parser.add_argument("--seeds", type=int, default=12)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    commands: Mapping[str, Callable[[], None]] = {
+        "collect": lambda: _collect(options.folder, options.trials),
+        "replay": lambda: _replay(options.folder, options.seeds, options.json),
+    }
+    commands[options.command]()
+
+
+if __name__ == "__main__":
+    main()
