@@ -2,7 +2,8 @@
 
 `compile` turns a model into a `Module`, which is called with arrays; `load` reads one that `Module.save` wrote.
 `from tilework import te` gives tensor expressions and schedules, which `lower` shows as loops and `build` compiles;
-`kernel` makes an operator of networks of a function of te. `tune` searches for fast schedules of either.
+`kernel` makes an operator of networks of a function of te. `tune` searches for fast schedules of either, and
+`remote` runs what was compiled on other machines.
 """
 
 from importlib import import_module
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tilework.plugins.packages import load_plugin
     from tilework.runtime.module import Module
     from tilework.runtime.threads import get_num_threads, set_num_threads
+    from tilework.tuning.pool.remote import remote
 
 __all__ = [
     "Module",
@@ -27,6 +29,7 @@ __all__ = [
     "load",
     "load_plugin",
     "lower",
+    "remote",
     "set_num_threads",
     "tune",
 ]
@@ -38,6 +41,7 @@ _HOMES = {
     "tilework.plugins.packages": ("load_plugin",),
     "tilework.runtime.module": ("Module",),
     "tilework.runtime.threads": ("get_num_threads", "set_num_threads"),
+    "tilework.tuning.pool.remote": ("remote",),
 }
 
 

@@ -107,8 +107,11 @@ def tune(
     parameters: Mapping[str, NDArray[Any]] | None = None,
     targets: Mapping[str, str] | None = None,
     watcher: Watcher | None = None,
+    pool: str | None = None,
+    device: str | None = None,
+    tls: str | PathLike[str] | None = None,
 ) -> Any:
-    """Search for fast schedules of a te program, or of the kernels of a model, by measuring candidates here.
+    """Search for fast schedules of a te program, or of the kernels of a model, by measuring candidates.
 
     program: the arguments of a te program in a list, results last, as for `build`, or a template (`tuning.template`)
     called with its arguments: the result is a `tuning.Tuned`. Or a model as `compile` takes it, with `precision`,
@@ -117,12 +120,16 @@ def tune(
     trial is the schedule of the target's rules, for a te program without `rules` no schedule; no result is slower.
     schedule: a schedule of the te program with knobs (`te.knob`), which alone are searched then; it is the first trial.
     explorer: "genetic", "random", "grid"; or guided by a `model`, "annealing", "evolutionary". model: "analytic",
-    "trees", or both, "residual". watcher: is told of every trial. Raises UsageError for a te program with symbolic
-    sizes, TileworkError where no candidate could be measured.
+    "trees", or both, "residual". watcher: is told of every trial. pool, device, tls: candidates are compiled and run in
+    the pool at that address, on all devices of that name, for which the result is compiled unless a target is given;
+    else on this machine. tls is the folder with the pool's certificates. Raises UsageError for a te program with
+    symbolic sizes, and where the pool has no such device; TileworkError where no candidate could be measured, and where
+    no device is left.
     """
     from tilework.tuning.budget import Budget
     from tilework.tuning.progress import Silent
     from tilework.tuning.records import Records
+    from tilework.tuning.site import site_for
     from tilework.tuning.templates.template import TemplateProgram
 
     budget, kept, told = Budget.of(trials, seconds, seed, explorer, model), Records(records), watcher or Silent()
@@ -130,8 +137,9 @@ def tune(
         from tilework.targets import target_to_compile_for
         from tilework.tuning.programs import tune_program
 
-        machine = target_to_compile_for("host" if target is None else target)
-        return tune_program(cast("Any", program), schedule, machine, budget, kept, rules, told)
+        with site_for(pool, device, tls) as site:
+            machine = target_to_compile_for(target or site.target or "host")
+            return tune_program(cast("Any", program), schedule, machine, budget, kept, rules, told, site)
     if not rules or schedule is not None:
         given = "rules=False" if not rules else "schedule="
         raise UsageError(f"{given} is for te programs: a model is lowered by the rules")
@@ -141,9 +149,11 @@ def tune(
     from tilework.tuning.networks import tasks_of_network, tune_all
 
     module, arrays = read_model(program, parameters, {})
-    machines = _given_targets(target, targets)
-    choose_targets(module, {device: target_to_compile_for(text) for device, text in machines.items()})
-    tune_all(tasks_of_network(module, arrays, precision, seed), budget, kept, told)
+    with site_for(pool, device, tls) as site:
+        target = site.target if target is None and not targets else target
+        machines = _given_targets(target, targets)
+        choose_targets(module, {name: target_to_compile_for(text) for name, text in machines.items()})
+        tune_all(tasks_of_network(module, arrays, precision, seed), budget, kept, told, site)
     return compile(program, target, parameters, precision=precision, targets=targets, records=kept)
 
 

@@ -18,11 +18,8 @@ from tilework.driver.kernels import schedules_of
 from tilework.driver.pool import CompilePool
 from tilework.driver.session import Session
 from tilework.runtime.cache import cache_for
-from tilework.runtime.threads import get_num_threads
-from tilework.targets.cpu.host import physical_cores
 from tilework.tuning.budget import Budget
-from tilework.tuning.measuring.builder import LocalBuilder
-from tilework.tuning.measuring.runner import LocalRunner
+from tilework.tuning.measuring.base import Site
 from tilework.tuning.progress import Watcher
 from tilework.tuning.records import Records
 from tilework.tuning.scheduler import TaskScheduler
@@ -68,29 +65,29 @@ def tasks_of_kernels(module: ModuleOp, seed: int) -> dict[Task, int]:
     return {Task(kernel, target_of(kernel), True, seed, schedules.get(kernel)): 1 for kernel in kernels}
 
 
-def tune_all(tasks: Mapping[Task, int], budget: Budget, records: Records, watcher: Watcher) -> list[Search]:
+def tune_all(
+    tasks: Mapping[Task, int], budget: Budget, records: Records, watcher: Watcher, site: Site
+) -> list[Search]:
     """Search for schedules of kernels that are called so often; records keep what is found.
 
     Raises TileworkError where nothing could be measured.
     """
-    with LocalBuilder(next(iter(tasks)), physical_cores()) as builder:
-        searches = [_search(task, builder, records, budget, watcher) for task in tasks]
+    with site.builder(next(iter(tasks))) as builder:
+        searches = [
+            search_for(task, task.space(), builder, site.runner(task), records, budget, watcher) for task in tasks
+        ]
         scheduler = TaskScheduler(searches, list(tasks.values()))
         watcher.begin(searches, list(tasks.values()))
-        _spend(scheduler, budget)
+        _spend(scheduler, budget, site)
         for search in searches:
             builder.task = search.task
-            with LocalRunner(search.task, get_num_threads()) as search.runner:
+            with site.runner(search.task) as search.runner:
                 if search.trials or len(searches) == 1:
                     search.finish()
     return searches
 
 
-def _search(task: Task, builder: LocalBuilder, records: Records, budget: Budget, watcher: Watcher) -> Search:
-    return search_for(task, task.space(), builder, LocalRunner(task, get_num_threads()), records, budget, watcher)
-
-
-def _spend(scheduler: TaskScheduler, budget: Budget) -> None:
+def _spend(scheduler: TaskScheduler, budget: Budget, site: Site) -> None:
     """Give searches their turns until the budget is spent, or none has anything left to measure."""
     while (spent := sum(len(s.trials) for s in scheduler.searches)) < budget.trials and not budget.is_over:
         search = scheduler.next()
@@ -98,6 +95,6 @@ def _spend(scheduler: TaskScheduler, budget: Budget) -> None:
             return
         had, best = len(search.trials), search.best
         search.builder.task = search.task
-        with LocalRunner(search.task, get_num_threads()) as search.runner:
+        with site.runner(search.task) as search.runner:
             search.run(min(had + BATCH, had + budget.trials - spent), budget.until)
         scheduler.ran(search, None if best is None else best.seconds, len(search.trials) - had)

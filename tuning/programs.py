@@ -18,12 +18,9 @@ from tilework.frontends.te.schedule import Schedule, create_schedule
 from tilework.frontends.te.tensor import StagedOp, Tensor, tensors_of
 from tilework.runtime.cache import cache_for
 from tilework.runtime.function import Function
-from tilework.runtime.threads import get_num_threads
 from tilework.targets import Target
-from tilework.targets.cpu.host import physical_cores
 from tilework.tuning.budget import Budget
-from tilework.tuning.measuring.builder import LocalBuilder
-from tilework.tuning.measuring.runner import LocalRunner
+from tilework.tuning.measuring.base import Site
 from tilework.tuning.progress import Watcher
 from tilework.tuning.records import Records
 from tilework.tuning.search import Trial, search_for
@@ -60,6 +57,7 @@ def tune_program(
     records: Records,
     rules: bool,
     watcher: Watcher,
+    site: Site,
 ) -> Tuned:
     """As `tilework.tune`, of a te program, perhaps with a schedule that has knobs, or of a template."""
     if isinstance(program, TemplateProgram):
@@ -69,7 +67,7 @@ def tune_program(
         task = Task(kernel, machine, rules, budget.seed, own)
         refuse_symbols(task.kernel)
         space = task.space()
-    with LocalBuilder(task, physical_cores()) as builder, LocalRunner(task, get_num_threads()) as runner:
+    with site.builder(task) as builder, site.runner(task) as runner:
         search = search_for(task, space, builder, runner, records, budget, watcher)
         watcher.begin([search], [1])
         search.run(budget.trials, budget.until)

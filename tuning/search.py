@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -17,9 +18,8 @@ from tilework.tuning.budget import Budget
 from tilework.tuning.candidate import Candidate
 from tilework.tuning.explorers.base import Explorer
 from tilework.tuning.explorers.registry import explorer_named
-from tilework.tuning.measuring.builder import Built, LocalBuilder
+from tilework.tuning.measuring.base import Builder, Built, Runner
 from tilework.tuning.measuring.outcome import Code, Failure, Outcome
-from tilework.tuning.measuring.runner import LocalRunner
 from tilework.tuning.models.registry import model_named
 from tilework.tuning.progress import Watcher
 from tilework.tuning.ranker import Ranker
@@ -85,8 +85,8 @@ class Search:
     task: Task
     space: Space
     explorer: Explorer
-    builder: LocalBuilder
-    runner: LocalRunner
+    builder: Builder
+    runner: Runner
     records: Records
     watcher: Watcher
     trials: list[Trial] = field(default_factory=list[Trial])
@@ -101,6 +101,8 @@ class Search:
     def resume(self) -> None:
         """Take over the trials of the record file that are of this task and space."""
         for record in self.records.of(self.task.key, self.runner.threads):
+            if record.outcome.failure is Failure.CONNECTION:
+                continue  # a device that was lost says nothing about what it ran
             if record.sketch == DEFAULT:
                 if self.default is None:
                     self.trials.append(Trial(None, record))
@@ -167,11 +169,23 @@ class Search:
         schedules = {c: schedule for c in candidates if (schedule := self._instantiated(c)) is not None}
         left = max(1.0, until - time.monotonic())
         built = self.builder.build([self.task.text(s) for s in schedules.values()], min(BUILD_SECONDS, left))
-        for (candidate, schedule), (code, failed, taken) in zip(schedules.items(), built, strict=True):
-            best = self.best
-            limit = max(LEAST_RUN_SECONDS, PATIENCE * (best.seconds or 0.0) if best else FIRST_SECONDS)
-            outcome = failed or self._timed(code, limit)
+        results = zip(schedules.items(), built, self._outcomes(built), strict=True)
+        for (candidate, schedule), (code, _, taken), outcome in results:
             self._keep(candidate, schedule, replace(outcome, build_seconds=taken), code)
+
+    def _outcomes(self, built: Sequence[Built]) -> Iterator[Outcome]:
+        """What comes of candidates, in order. They run on as many devices at a time as there are."""
+        if self.runner.slots == 1:
+            yield from map(self._outcome, built)  # in this thread, which Ctrl-C ends at once
+            return
+        with ThreadPoolExecutor(self.runner.slots) as threads:
+            yield from threads.map(self._outcome, built)
+
+    def _outcome(self, built: Built) -> Outcome:
+        code, failed, _ = built
+        best = self.best
+        limit = max(LEAST_RUN_SECONDS, PATIENCE * (best.seconds or 0.0) if best else FIRST_SECONDS)
+        return failed or self._timed(code, limit)
 
     def _keep(self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome, code: Code | None) -> None:
         record = self._recorded(candidate, schedule, outcome)
@@ -259,8 +273,8 @@ class Search:
 def search_for(
     task: Task,
     space: Space,
-    builder: LocalBuilder,
-    runner: LocalRunner,
+    builder: Builder,
+    runner: Runner,
     records: Records,
     budget: Budget,
     watcher: Watcher,

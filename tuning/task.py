@@ -104,7 +104,7 @@ class Task:
 
     # -- arguments
 
-    @cached_property
+    @property
     def arguments(self) -> Sequence[TensorSpec]:
         """Inputs, then outputs."""
         types = [*self.kernel.function_type.inputs.data, *self.kernel.function_type.outputs.data]
@@ -121,7 +121,7 @@ class Task:
         """An array for each input: normally distributed floats, small integers, which are also subscripts."""
         return [_data(spec, (self.seed, i)) for i, spec in enumerate(self.arguments[: self.inputs])]
 
-    @cached_property
+    @property
     def allowed(self) -> float:
         """By how many units in the last place of the largest number a result may be off."""
         return SLACK * sum(size_of(c.reduction) + 4 for c in self.kernel.computes)

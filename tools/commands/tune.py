@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.analysis.precision import PRECISIONS
+from tilework.analysis.program_targets import HOST
 from tilework.api import tune
 from tilework.driver.choose_targets import choose_targets
 from tilework.driver.read_program import level_of
@@ -23,8 +24,10 @@ from tilework.tools.model_source import import_model, title_of
 from tilework.tools.target_option import add_target_option, targets_by_device
 from tilework.tools.tuning_progress import SearchProgress, search_table, shown_search
 from tilework.tuning.budget import EXPLORER, MODEL, Budget
+from tilework.tuning.measuring.base import Site
 from tilework.tuning.networks import tasks_of_kernels, tune_all
 from tilework.tuning.records import Records, merge_records
+from tilework.tuning.site import site_for
 from tilework.tuning.text import schedule_text
 
 
@@ -51,6 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--merge", nargs="+", metavar="FILE", help="add what these files of records have to --records, and end"
     )
+    parser.add_argument("--pool", metavar="ADDRESS", help="compile and run candidates in a pool; see docs/pool.md")
+    parser.add_argument("--device", metavar="NAME", help="of the pool: what runs candidates, and is tuned for")
+    parser.add_argument("--tls", metavar="DIR", help="the folder with the pool's certificates")
     add_target_option(parser, 'what to tune for; by default what an .mlir file says, else "llvm"')
 
 
@@ -94,6 +100,9 @@ def _tuned(options: argparse.Namespace, imported: ImportedModel, progress: Searc
             parameters=imported.parameters,
             targets=targets_by_device(options.targets),
             watcher=progress,
+            pool=options.pool,
+            device=options.device,
+            tls=options.tls,
         )
     except KeyboardInterrupt:
         for line in search_table(progress.searches, progress.weights):
@@ -103,7 +112,12 @@ def _tuned(options: argparse.Namespace, imported: ImportedModel, progress: Searc
 
 def _tune_kernels(options: argparse.Namespace, module: ModuleOp, title: str) -> int:
     """Print, or with -o write, the kernels with the schedules that were found, or with --sketches those to search."""
-    targets = targets_by_device(options.targets)
+    with site_for(options.pool, options.device, options.tls) as site:
+        return _tune_kernels_on(site, options, module, title)
+
+
+def _tune_kernels_on(site: Site, options: argparse.Namespace, module: ModuleOp, title: str) -> int:
+    targets = targets_by_device(options.targets) or ({HOST: site.target} if site.target else {})
     choose_targets(module, {device: target_to_compile_for(text) for device, text in targets.items()})
     tasks = tasks_of_kernels(module, options.seed)
     if options.sketches:
@@ -114,7 +128,7 @@ def _tune_kernels(options: argparse.Namespace, module: ModuleOp, title: str) -> 
     chosen = options.explorer, options.model_name
     budget = Budget.of(options.trials, options.seconds, options.seed, *chosen)
     with shown_search(title, options.trials, options.seconds) as progress:
-        searches = tune_all(tasks, budget, Records(options.records), progress)
+        searches = tune_all(tasks, budget, Records(options.records), progress, site)
     for line in search_table(searches, list(tasks.values())):
         print(line, file=sys.stderr)
     for search in searches:

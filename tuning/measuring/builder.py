@@ -7,15 +7,52 @@ from collections import deque
 from collections.abc import Sequence
 from threading import Event, Thread, Timer
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from tilework.driver.worker import CompiledKernel, KernelJob
 from tilework.driver.worker_process import WorkerProcess
-from tilework.tuning.measuring.outcome import Code, Failure, Outcome
-from tilework.tuning.task import Task
+from tilework.tuning.measuring.base import Built
+from tilework.tuning.measuring.outcome import Failure, Outcome
 
-Built = tuple[Code | None, Outcome | None, float]
-"""The code, or why there is none; and how long it took."""
+if TYPE_CHECKING:
+    from tilework.tuning.task import Task
+
+
+class TimedCompiler:
+    """A compiler process that starts when it is first needed, and is killed where it takes too long."""
+
+    def __init__(self):
+        self._process: WorkerProcess | None = None
+
+    def close(self) -> None:
+        """Kill the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
+
+    def compiled(self, text: str, entry: str, seconds: float) -> tuple[CompiledKernel | Outcome, float]:
+        """The code of a kernel, or why there is none; and how long it took."""
+        process = self._process
+        if process is None or not process.is_alive:
+            process = self._process = WorkerProcess()
+        late = Event()
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        clock = Timer(seconds, end)
+        clock.start()
+        before = time.monotonic()
+        outcome = process.do(KernelJob(text, entry))
+        clock.cancel()
+        taken = time.monotonic() - before
+        if isinstance(outcome, CompiledKernel):
+            return outcome, taken
+        if late.is_set():
+            return Outcome(None, Failure.BUILD_TIMEOUT, f"it took more than {seconds:.0f} s to compile", taken), taken
+        kind = Failure.ILLEGAL if getattr(outcome, "trace", None) is None else Failure.BUILD
+        return Outcome(None, kind, getattr(outcome, "message", ""), taken), taken
 
 
 class LocalBuilder:
@@ -23,7 +60,7 @@ class LocalBuilder:
 
     def __init__(self, task: Task, processes: int):
         self.task = task
-        self._workers: list[WorkerProcess | None] = [None] * processes
+        self._compilers = [TimedCompiler() for _ in range(processes)]
 
     def __enter__(self) -> Self:
         return self
@@ -33,10 +70,8 @@ class LocalBuilder:
 
     def close(self) -> None:
         """Kill the processes."""
-        for at, worker in enumerate(self._workers):
-            if worker is not None:
-                worker.kill()
-            self._workers[at] = None
+        for compiler in self._compilers:
+            compiler.close()
 
     def build(self, texts: Sequence[str], seconds: float) -> list[Built]:
         """The code of schedules; each may take so many seconds."""
@@ -51,7 +86,7 @@ class LocalBuilder:
                     return
                 results[index] = self._built(place, texts[index], seconds)
 
-        threads = [Thread(target=work, args=(place,), daemon=True) for place in range(len(self._workers))]
+        threads = [Thread(target=work, args=(place,), daemon=True) for place in range(len(self._compilers))]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -59,25 +94,7 @@ class LocalBuilder:
         return results
 
     def _built(self, place: int, text: str, seconds: float) -> Built:
-        worker = self._workers[place]
-        if worker is None or not worker.is_alive:
-            worker = self._workers[place] = WorkerProcess()
-        late = Event()
-
-        def end() -> None:
-            late.set()
-            worker.kill()
-
-        clock = Timer(seconds, end)
-        clock.start()
-        before = time.monotonic()
-        outcome = worker.do(KernelJob(text, self.task.entry))
-        clock.cancel()
-        taken = time.monotonic() - before
-        if isinstance(outcome, CompiledKernel):
-            return self.task.code(outcome.object_code, outcome.metadata), None, taken
-        if late.is_set():
-            message = f"it took more than {seconds:.0f} s to compile"
-            return None, Outcome(None, Failure.BUILD_TIMEOUT, message, taken), taken
-        kind = Failure.ILLEGAL if getattr(outcome, "trace", None) is None else Failure.BUILD
-        return None, Outcome(None, kind, getattr(outcome, "message", ""), taken), taken
+        outcome, taken = self._compilers[place].compiled(text, self.task.entry, seconds)
+        if isinstance(outcome, Outcome):
+            return None, outcome, taken
+        return self.task.code(outcome.object_code, outcome.metadata), None, taken

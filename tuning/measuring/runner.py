@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from threading import Timer
 from types import TracebackType
 from typing import Any, Self
 
 from tilework.plugins.packages import child_environment
+from tilework.tuning.measuring.base import Workload
 from tilework.tuning.measuring.outcome import Code, Failure, Outcome
 from tilework.tuning.measuring.server import receive, send
-from tilework.tuning.task import Task
 
 GRACE_SECONDS = 5.0
 """So much longer than the server kills a candidate its parent waits for the server's answer."""
 
 
 class LocalRunner:
-    """Runs code of one task in a process of its own; a process that does not answer is replaced."""
+    """Runs code on one workload in a process of its own; a process that does not answer is replaced."""
 
-    def __init__(self, task: Task, threads: int):
-        self.task = task
+    slots = 1
+    """Two at a time would disturb each other."""
+
+    def __init__(self, workload: Workload, threads: int):
+        self.workload = workload
         self.threads = threads
         self._process: subprocess.Popen[bytes] | None = None
         self._reference: Code | None = None
@@ -36,7 +42,8 @@ class LocalRunner:
     def close(self) -> None:
         """End the process, and all that it runs."""
         if self._process is not None:
-            self._process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # the candidate that it runs is in its group
             self._process.wait()
             self._process = None
 
@@ -96,9 +103,14 @@ class LocalRunner:
             start_new_session=True,
             env=child_environment(),
         )
-        arguments = [{"dtype": spec.dtype, "shape": spec.shape} for spec in self.task.arguments]
-        task = {"kind": "task", "arguments": arguments, "inputs": self.task.inputs, "allowed": self.task.allowed}
-        self._asked(task, b"".join(array.tobytes() for array in self.task.data()), 60.0)
+        arguments = [{"dtype": spec.dtype, "shape": spec.shape} for spec in self.workload.arguments]
+        task = {
+            "kind": "task",
+            "arguments": arguments,
+            "inputs": self.workload.inputs,
+            "allowed": self.workload.allowed,
+        }
+        self._asked(task, b"".join(array.tobytes() for array in self.workload.data()), 60.0)
         if self._reference is not None:
             self.set_reference(self._reference, 60.0)
         return self._process

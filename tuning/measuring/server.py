@@ -62,7 +62,7 @@ class Server:
     def _run(self, message: Mapping[str, Any], code: bytes, shared: Sequence[Array]) -> dict[str, Any]:
         threads = message["threads"]
         clock = time.thread_time if threads == 1 else time.perf_counter
-        call = self._call(message, code, threads)
+        call, nothing = self._calls(message, code, threads)
         before = clock()
         call()
         first = clock() - before
@@ -74,21 +74,29 @@ class Server:
         best = message["best"]
         if message["once"] or (best is not None and first > HOPELESS * best + 1e-3):
             return {"seconds": first}
-        seconds = _least(call, clock, first)
+        seconds = _least_time(call, nothing, clock)
         return {"seconds": seconds} if seconds > 0 else _failed(Failure.NO_TIME, "the clock saw no time pass")
 
-    def _call(self, message: Mapping[str, Any], code: bytes, threads: int) -> Callable[[], None]:
+    def _calls(
+        self, message: Mapping[str, Any], code: bytes, threads: int
+    ) -> tuple[Callable[[], None], Callable[[], None]]:
+        """A call of the code, and one of a function that does nothing with the same arguments."""
         scratch: Sequence[int] = message["scratch"]
         pointers = [ctypes.c_void_p] * (len(self.arrays) + len(scratch))
         linked = link([code], message["target"], message["entry"], [*pointers, ctypes.c_int32]).code()
         starts = [host_arena(size + ALIGNMENT) for size in scratch]
-        places = [*addresses(self.arrays), *(arena.address for arena in starts)]
+        arguments = *addresses(self.arrays), *(arena.address for arena in starts), threads
+        idle = ctypes.CFUNCTYPE(None, *pointers, ctypes.c_int32)(("abs", ctypes.CDLL(None)))
 
         def call() -> None:
-            linked.entry(*places, threads)
+            linked.entry(*arguments)
             starts.__len__()  # the memory lives as long as the call
 
-        return call
+        def nothing() -> None:
+            idle(*arguments)
+            starts.__len__()
+
+        return call, nothing
 
     def _difference(self, outputs: Sequence[Array]) -> str:
         """The first element that is not what it is to be; empty if there is none."""
@@ -96,17 +104,28 @@ class Server:
         for i, (found, right) in enumerate(zip(outputs, self.expected, strict=True)):
             wrong = ~_close(found, right, self.allowed)
             if wrong.any():
-                at = tuple(int(p) for p in np.unravel_index(int(np.argmax(wrong)), found.shape))
-                place = ", ".join(map(str, at))
-                return f"output {i} at [{place}] is {found[at]!s} and must be {right[at]!s}"
+                at = int(np.argmax(wrong))
+                return difference(i, at, found.shape, str(found.flat[at]), str(right.flat[at]))
         return ""
 
 
-def _least(call: Callable[[], None], clock: Callable[[], float], first: float) -> float:
-    """The least time of a run. Runs too short for the clock are timed several at a time."""
-    several = max(1, int(2e-5 / max(first, 1e-9)))
-    runs = int(min(MOST_RUNS, max(FEWEST_RUNS, ENOUGH_SECONDS / max(first * several, 1e-9))))
-    least = first
+def difference(output: int, element: int, shape: Sequence[int], found: str, right: str) -> str:
+    """What is wrong with an element of a result, whose number in memory is given."""
+    place = ", ".join(str(int(index)) for index in np.unravel_index(element, tuple(shape)))
+    return f"output {output} at [{place}] is {found} and must be {right}"
+
+
+def _least_time(call: Callable[[], None], nothing: Callable[[], None], clock: Callable[[], float]) -> float:
+    """The least time of a run, without what calling takes. Runs too short for the clock are timed several at a time."""
+    warm = _least(call, clock, several=1, runs=1)
+    several = max(1, int(2e-5 / max(warm, 1e-9)))
+    runs = int(min(MOST_RUNS, max(FEWEST_RUNS, ENOUGH_SECONDS / max(warm * several, 1e-9))))
+    least = _least(call, clock, several, runs)
+    return max(least - _least(nothing, clock, several, runs), 1e-9) if least > 0 else least
+
+
+def _least(call: Callable[[], None], clock: Callable[[], float], several: int, runs: int) -> float:
+    least = float("inf")
     for _ in range(runs):
         before = clock()
         for _ in range(several):
@@ -121,9 +140,13 @@ def _close(found: Array, right: Array, allowed: float) -> Any:
     a, b = found.astype(np.float64), right.astype(np.float64)
     finite = np.abs(b[np.isfinite(b)])
     with np.errstate(all="ignore"):
-        eps = float(np.finfo(found.dtype).eps) if found.dtype.kind == "f" else 2.0**-8
-        bound = allowed * eps * float(finite.max(initial=0.0))
+        bound = allowed * step_of(found.dtype) * float(finite.max(initial=0.0))
         return (a == b) | (np.abs(a - b) <= bound) | ((a != a) & (b != b))
+
+
+def step_of(dtype: np.dtype[Any]) -> float:
+    """The unit in the last place, as a part of the number."""
+    return float(np.finfo(dtype).eps) if dtype.kind == "f" else 2.0**-8
 
 
 def _empty(spec: Mapping[str, Any]) -> Array:

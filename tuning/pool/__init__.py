@@ -1,0 +1,1 @@
+"""Devices on other machines: pools of workers, and boards that are reached over SSH."""
