@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from inspect import isabstract, isclass
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar, cast
 
 from tilework.analysis.kernel_content import content_of_kernel
 from tilework.dialects.support.diagnostics import CompileError, TileworkError
@@ -39,7 +39,7 @@ Kind = TypeVar("Kind", bound=Ranked)
 
 def rules_for(family: str) -> tuple[ScheduleRule[Any], ...]:
     """All rules in `rules/<family>/` of the tree and of plugins, the highest benefit first, then by name."""
-    return ranked_in(f"rules/{family}", ScheduleRule)
+    return cast("tuple[ScheduleRule[Any], ...]", ranked_in(f"rules/{family}", ScheduleRule))
 
 
 def ranked_in(folder: str, kind: type[Kind]) -> tuple[Kind, ...]:

@@ -65,9 +65,7 @@ def tasks_of_kernels(module: ModuleOp, seed: int) -> dict[Task, int]:
     return {Task(kernel, target_of(kernel), True, seed, schedules.get(kernel)): 1 for kernel in kernels}
 
 
-def tune_all(
-    tasks: Mapping[Task, int], budget: Budget, records: Records, watcher: Watcher, site: Site
-) -> list[Search]:
+def tune_all(tasks: Mapping[Task, int], budget: Budget, records: Records, watcher: Watcher, site: Site) -> list[Search]:
     """Search for schedules of kernels that are called so often; records keep what is found.
 
     Raises TileworkError where nothing could be measured.

@@ -193,7 +193,7 @@ class Search:
         self.trials.append(Trial(candidate, record, code))
         if candidate is not None:
             self.history[candidate] = outcome.seconds
-        self.watcher.trial(self)
+        self.watcher.trial(self)  # pyright: ignore[reportArgumentType]  this file has two names for the checker
 
     def _recorded(
         self, candidate: Candidate | None, schedule: SequenceOp, outcome: Outcome, default: float | None = None
