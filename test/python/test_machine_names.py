@@ -19,7 +19,11 @@ FAMILIES = sorted(folder.parent.name for folder in (ROOT / "targets").glob("*/__
 FREE = (
     *(
         "targets/",
-        *(f"{level}/{family}/" for family in FAMILIES for level in ("rules", "transforms", "lowering", "tools/fuzz")),
+        *(
+            f"{level}/{family}/"
+            for family in FAMILIES
+            for level in ("rules", "transforms", "lowering", "tools/bench", "tools/fuzz")
+        ),
     ),
     *("backends/", "lowering/pipelines", *(f"lowering/loop_to_{family}" for family in FAMILIES)),
     *("dialects/isa/", "runtime/devices/", "examples/narrow_gemm.py", "test/", "docs/"),

@@ -1,4 +1,4 @@
-"""`tilework bench --compile`, `--bit-serial` and `--vdla`, which measure no model. No time of ours is asserted."""
+"""`tilework bench --compile`, `--bit-serial` and `--family`, which measure no model. No time of ours is asserted."""
 
 import json
 from xml.etree import ElementTree
@@ -16,7 +16,7 @@ from tilework.driver.instrumentation import Instrumentation
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.tools.bench.bit_serial import WithoutIntrinsic, bit_serial_program
 from tilework.tools.bench.operators import parse_operator
-from tilework.tools.bench.vdla_layers import measure_vdla, runs_of
+from tilework.tools.bench.vdla.layers import measure, runs_of
 from tilework.tools.cli import main
 
 
@@ -31,10 +31,10 @@ def test_table_and_file(tmp_path, capsys, monkeypatch):
     assert [line.split()[:2] for line in stages] == [["1", "stages"], ["2", "stages"]]
 
 
-@pytest.mark.parametrize("arguments", [[], ["--compile", "light:mlp"], ["--vdla", "--bit-serial"]])
+@pytest.mark.parametrize("arguments", [[], ["--compile", "light:mlp"], ["--family=vdla", "--bit-serial"]])
 def test_models_or_the_compiler(arguments, capsys):
     assert main(["bench", *arguments]) == 2
-    said = "bench takes models, or no model and one of --compile, --bit-serial and --vdla"
+    said = "bench takes models, or no model and one of --compile, --bit-serial and --family"
     assert capsys.readouterr().err == f"tilework: error: {said}\n"
 
 
@@ -50,11 +50,11 @@ def test_products_of_bits(tmp_path, capsys, monkeypatch):
 
 
 def test_layers_on_an_accelerator(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("tilework.tools.bench.vdla_layers.LAYERS", ("C11",))
+    monkeypatch.setattr("tilework.tools.bench.vdla.layers.LAYERS", ("C11",))
     file, drawing = tmp_path / "out.json", tmp_path / "out.svg"
-    assert main(["bench", "--vdla", "--json", str(file), "--svg", str(drawing)]) == 0
+    assert main(["bench", "--family", "vdla", "--json", str(file), "--svg", str(drawing)]) == 0
     head, layer, most, paper = capsys.readouterr().out.splitlines()
-    measured = json.loads(file.read_text())["vdla"]
+    measured = json.loads(file.read_text())["layers"]
     c11 = measured["layers"]["C11"]
     assert c11["operations"] == 2 * 7 * 7 * 512 * 256
     assert c11["bytes"] == 14 * 14 * 256 + 512 * 256 + 7 * 7 * 512
@@ -69,7 +69,7 @@ def test_layers_on_an_accelerator(tmp_path, capsys, monkeypatch):
 
 def test_virtual_threads_help_every_layer():
     """The rule's choice is faster than the best without threads; the fastest layer reaches what the paper's does."""
-    measured = measure_vdla(("C3", "C8", "C12"))
+    measured = measure(("C3", "C8", "C12"))
     single, threads = (runs_of(measured, kind) for kind in ("single", "threads"))
     assert all(several.seconds < one.seconds for one, several in zip(single, threads, strict=True))
     assert max(run.of_peak for run in threads) > 0.88
@@ -79,15 +79,15 @@ def test_virtual_threads_help_every_layer():
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["light:mlp", "--svg", "x.svg"], "--svg: it draws what --vdla measures"),
-        (["--vdla", "--target=vdla0=vdla"], "--target: it is for models"),
+        (["light:mlp", "--svg", "x.svg"], "--svg: it draws what --family measures"),
+        (["--family=vdla", "--target=vdla0=vdla"], "--target: it is for models"),
         (
             ["op:C2", "--target=vdla"],
-            "--target: bench measures this machine; name an accelerator beside it, as in vdla0=vdla",
+            "--target: bench measures this machine; name one that is simulated beside it, as DEVICE=TARGET",
         ),
         (
             ["op:C2", "--target=gpu=opencl"],
-            "--target gpu=opencl: bench reports on accelerators that are simulated, as vdla is",
+            "--target gpu=opencl: bench reports on what is simulated, which is vdla",
         ),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,27 +18,25 @@ from tilework.dialects.loop import CallOp
 from tilework.dialects.support.locations import source_name
 from tilework.driver.instrumentation import Instrumentation
 from tilework.lowering.graph_to_te import GraphToTe
-from tilework.runtime.devices.vdla.device import VdlaDevice
-from tilework.runtime.devices.vdla.report import RunReport
 from tilework.runtime.module import Module
 from tilework.targets import parse_target
-from tilework.targets.vdla.target import VdlaTarget
+from tilework.tools.bench.families import SIMULATED
 from tilework.tools.bench.operators import OPERATOR, operator_model
 from tilework.tools.bench.table import columns, percent
 from tilework.tools.model_source import is_named, named_model, random_array, symbol_sizes
-
-BUSY = 0.75
-"""A unit that is busy for so large a part of a run is what bounds it; where none is, dependences do."""
 
 
 def check_simulated(targets: Mapping[str, str]) -> None:
     """Raise UsageError unless there are devices beside the host, and all of them are simulated."""
     devices = {device: text for device, text in targets.items() if device != HOST}
     if not devices:
-        raise UsageError("--target: bench measures this machine; name an accelerator beside it, as in vdla0=vdla")
+        raise UsageError(
+            "--target: bench measures this machine; name one that is simulated beside it, as DEVICE=TARGET"
+        )
     for device, text in devices.items():
-        if not isinstance(parse_target(text), VdlaTarget):
-            raise UsageError(f"--target {device}={text}: bench reports on accelerators that are simulated, as vdla is")
+        if parse_target(text).family not in SIMULATED:
+            known = ", ".join(SIMULATED)
+            raise UsageError(f"--target {device}={text}: bench reports on what is simulated, which is {known}")
 
 
 def simulate_model(source: str, targets: Mapping[str, str], dims: Mapping[str, int], precision: str) -> dict[str, Any]:
@@ -74,37 +73,17 @@ def _devices(module: Module, targets: Mapping[str, str], calls: Sequence[tuple[s
     """Of each device what it is, and the calls of kernels on it."""
     found: dict[str, Any] = {}
     for name, target in targets.items():
-        device = module.devices.get(name)
-        reports = {label: r for label, _, r in device.report()} if isinstance(device, VdlaDevice) else {}
+        machine = parse_target(target)
+        reports: Mapping[str, dict[str, Any]] = {}
+        if name in module.devices:
+            reports = import_module(f"{__package__}.{machine.family}.report").reports_of(module.devices[name])
         layers = [
-            {"layer": node or kernel, "kernel": kernel, **report_values(reports[kernel])}
+            {"layer": node or kernel, "kernel": kernel, **reports[kernel]}
             for kernel, node in calls
             if kernel in reports
         ]
-        found[name] = {"target": str(parse_target(target)), "layers": layers}
+        found[name] = {"target": str(machine), "layers": layers}
     return found
-
-
-def report_values(report: RunReport) -> dict[str, Any]:
-    """A run as JSON values. bound: what keeps it from being faster."""
-    return {
-        "cycles": report.cycles,
-        "microseconds": report.seconds * 1e6,
-        "gemm_cycles": report.gemm_cycles,
-        "utilisation": report.utilisation,
-        "bound": bound_of(report),
-        "dram_bytes": dict(report.dram_bytes),
-        "units": {
-            unit.value: {"busy": spent.busy, "waited": dict(spent.waited), "after": spent.after}
-            for unit, spent in report.units.items()
-        },
-    }
-
-
-def bound_of(report: RunReport) -> str:
-    """The unit that is busy for most of a run, "load", "compute" or "store"; "dependences" where all of them wait."""
-    busiest = max(report.units, key=lambda unit: report.units[unit].busy)
-    return busiest.value if report.units[busiest].busy >= BUSY * report.cycles else "dependences"
 
 
 def simulated_lines(result: Mapping[str, Any]) -> Iterator[str]:

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tilework.algebra.errors import TileworkError, UsageError
 from tilework.analysis.precision import PRECISIONS
 from tilework.targets.cpu.host import physical_cores
 from tilework.tools.bench.engines import YARDSTICKS, chosen_yardsticks, installed_yardsticks
+from tilework.tools.bench.families import SIMULATED
 from tilework.tools.bench.measure import SCHEMA, Plan, largest_difference, machine, measure_model
 from tilework.tools.bench.networks.catalogue import NETWORK, check_network
 from tilework.tools.bench.operators import FAMILIES, GROUP, expand_operators
@@ -38,9 +40,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--bit-serial", action="store_true", help="measure convolutions of 2 bits by 1 beside those of floats, no model"
     )
     parser.add_argument(
-        "--vdla", action="store_true", help="simulate layers of ResNet-18 on VDLA with and without threads, no model"
+        "--family",
+        choices=SIMULATED,
+        help="simulate layers of ResNet-18 on a machine of that family, with virtual threads and without, no model",
     )
-    parser.add_argument("--svg", metavar="FILE", help="draw the roofline of --vdla there")
+    parser.add_argument("--svg", metavar="FILE", help="draw the roofline of --family there")
     parser.add_argument(
         "--against", metavar="NAMES", help=f"none, or engines of {', '.join(YARDSTICKS)}; else all that are installed"
     )
@@ -52,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--precision", default="default", choices=PRECISIONS, help="as of `tilework compile`")
     parser.add_argument("--kernels", action="store_true", help="time every kernel call, and print a table of kernels")
     add_target_option(
-        parser, "an accelerator beside this machine, as vdla0=vdla: print what its simulator says of each layer"
+        parser, "a machine beside this one, as DEVICE=TARGET: print what its simulator says of each layer of the models"
     )
     parser.add_argument("--json", metavar="FILE", help="write all measurements there")
     parser.add_argument(
@@ -61,20 +65,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure each model, or the compiler, or products of bits, or layers on VDLA; print a table, write the files."""
-    if options.compile + options.bit_serial + options.vdla + bool(options.models) != 1:
-        raise UsageError("bench takes models, or no model and one of --compile, --bit-serial and --vdla")
+    """Measure each model, or the compiler, products of bits, or layers on a machine; print a table, write the files."""
+    if options.compile + options.bit_serial + bool(options.family) + bool(options.models) != 1:
+        raise UsageError("bench takes models, or no model and one of --compile, --bit-serial and --family")
     if options.targets and not options.models:
         raise UsageError("--target: it is for models")
-    if options.svg is not None and not options.vdla:
-        raise UsageError("--svg: it draws what --vdla measures")
+    if options.svg is not None and options.family is None:
+        raise UsageError("--svg: it draws what --family measures")
     if options.repeat < 1:
         raise UsageError(f"--repeat {options.repeat}: give a positive number")
     for path in (options.json, options.svg):
         if path is not None:
             check_writable(Path(path))
-    if options.vdla:
-        return _vdla(options)
+    if options.family is not None:
+        return _layers(options)
     if options.bit_serial:
         return _bit_serial(options)
     if options.compile:
@@ -83,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _simulated(options: argparse.Namespace) -> int:
-    from tilework.tools.bench.simulated import check_simulated, simulate_model, simulated_lines  # in this process
+    from tilework.tools.bench.simulated import check_simulated, simulate_model, simulated_lines  # the compiler again
 
     targets, dims = targets_by_device(options.targets), parse_dims(options.dim)
     check_simulated(targets)
@@ -164,15 +168,15 @@ def _bit_serial(options: argparse.Namespace) -> int:
     return 0
 
 
-def _vdla(options: argparse.Namespace) -> int:
-    from tilework.tools.bench import vdla_layers  # the compiler, in this process
+def _layers(options: argparse.Namespace) -> int:
     from tilework.tools.report.threads_plot import svg_text, threads_plot
 
-    measured = vdla_layers.measure_vdla(vdla_layers.LAYERS)
-    print(*columns(vdla_layers.vdla_rows(measured)), sep="\n")
-    _write(options, {"vdla": measured})
+    of_family = import_module(f"tilework.tools.bench.{options.family}.layers")  # the compiler, in this process
+    measured = of_family.measure(of_family.LAYERS)
+    print(*columns(of_family.rows_of(measured)), sep="\n")
+    _write(options, {"layers": measured})
     if options.svg is not None:
-        runs = [vdla_layers.runs_of(measured, kind) for kind in vdla_layers.KINDS]
+        runs = [of_family.runs_of(measured, kind) for kind in of_family.KINDS]
         _write_text(options.svg, svg_text(threads_plot(*runs)))
     return 0
 

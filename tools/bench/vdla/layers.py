@@ -38,8 +38,8 @@ from tilework.targets import parse_target
 from tilework.targets.vdla.target import VdlaTarget
 from tilework.tools.bench.operators import OPERATOR, parse_operator
 from tilework.tools.bench.roofline import Measured, Roofline
-from tilework.tools.bench.simulated import report_values
 from tilework.tools.bench.table import percent
+from tilework.tools.bench.vdla.report import report_values
 from tilework.transforms.graph.numbers import constant
 from tilework.transforms.graph.packed_groups import pack_of
 from tilework.transforms.graph.te_kernels import build_kernel
@@ -57,7 +57,7 @@ PAPER = 0.70, 0.88
 """How much of the machine's peak the paper's fastest layer reaches, without virtual threads and with them."""
 
 
-def measure_vdla(layers: Sequence[str]) -> dict[str, Any]:
+def measure(layers: Sequence[str]) -> dict[str, Any]:
     """Each of some layers without virtual threads and with those that the rule chooses, as JSON values."""
     target = VdlaTarget.of(parse_target("vdla"))
     limits = Roofline(target.operations_per_second, target.dram_bytes * target.mhz * 1e6)
@@ -77,7 +77,7 @@ def _measured(sizes: Mapping[str, int], target: VdlaTarget) -> dict[str, Any]:
     return {"operations": 2 * elements[2] * terms, "bytes": sum(elements), **runs}
 
 
-def vdla_rows(measured: Mapping[str, Any]) -> list[list[str]]:
+def rows_of(measured: Mapping[str, Any]) -> list[list[str]]:
     """A table of them; last what the fastest layers reach, and the paper's."""
     head = ["cycles", "of peak", "of roofline"]
     rows = [["layer", *head, *(f"{title}, threads" for title in head), "times as fast"]]

@@ -1,0 +1,1 @@
+"""What the simulator of VDLA says of networks and layers."""
