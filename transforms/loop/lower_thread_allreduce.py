@@ -34,7 +34,7 @@ class LowerThreadAllreduce(PatternPass):
 
     Where the number of threads is no power of two, those beyond one add to the first ones before. Terms may be left out
     under a condition. Requires loops over threads as schedules make them; run it before barriers are inserted, which
-    what is shared here needs. Loops over threads that it does not know as sums stay, and loop-map-threads refuses those.
+    what is shared here needs. Loops over threads that it does not know as sums stay; loop-map-threads refuses them.
     """
 
     name = "loop-lower-thread-allreduce"
