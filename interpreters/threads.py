@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from xdsl.ir import BlockArgument
 
 from tilework.analysis.accesses import root_buffer
+from tilework.analysis.domains import loops_around
 from tilework.analysis.launches import mapped_threads
 from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, ForOp, KernelOp
 from tilework.interpreters.loop_access import Access, Frame, Mask, Names
@@ -22,27 +23,22 @@ class ThreadWatch:
     Threads of a block wait for each other at barriers, and those of several blocks nowhere.
     """
 
-    def __init__(self, kernel: KernelOp, names: Names):
-        loops = [op for op in kernel.walk() if isinstance(op, ForOp)]
-        self._threads = [names.slots[loop.index] for loop in loops if loop.kind.data in BLOCK_THREADS]
-        self._blocks = [names.slots[loop.index] for loop in loops if loop.kind.data in BLOCKS]
-        self._extents = {
-            names.slots[loop.index]: loop.extent.constant or 1 << 32
-            for loop in loops
-            if loop.kind.data in (*BLOCKS, *BLOCK_THREADS)
-        }
+    def __init__(self, names: Names):
+        self._slots = names.slots
         self._of_block = Races("threads of a block")
         self._of_launch = Races("blocks")
 
     def watched(self, access: Access, step: Step) -> Step:
         """A load or a store, noted before it is done."""
         is_argument = isinstance(root_buffer(access.op.memref), BlockArgument)
+        around = list(loops_around(access.op))  # of one launch: the next one has threads of its own
+        threads, blocks = ([loop for loop in around if loop.kind.data in kinds] for kinds in (BLOCK_THREADS, BLOCKS))
 
         def run(frame: Frame, mask: Mask) -> None:
             buffer, positions, touched = access.places(frame, mask)
-            self._of_block.note(access.op, buffer, positions, self._number(self._threads, frame), touched)
+            self._of_block.note(access.op, buffer, positions, self._number(threads, frame), touched)
             if is_argument:
-                self._of_launch.note(access.op, buffer, positions, self._number(self._blocks, frame), touched)
+                self._of_launch.note(access.op, buffer, positions, self._number(blocks, frame), touched)
             step(frame, mask)
 
         return run
@@ -67,15 +63,14 @@ class ThreadWatch:
         """The threads of a block wait for each other."""
         self._of_block.forget()
 
-    def _number(self, slots: list[int], frame: Frame) -> Any:
-        """The numbers of the threads, or of the block."""
+    def _number(self, loops: Sequence[ForOp], frame: Frame) -> Any:
+        """The numbers of the threads, or of the block, at which the loops over them are."""
         number: Any = 0
-        for slot in slots:
-            value = frame.values[slot]
-            number = number * self._extents[slot] + (0 if value is None else value)
+        for loop in loops:
+            number = number * (loop.extent.constant or 1 << 32) + frame.values[self._slots[loop.index]]
         return number
 
 
 def watch_of(kernel: KernelOp, names: Names) -> ThreadWatch | None:
     """What watches a kernel; None for one that does not say what each thread does."""
-    return ThreadWatch(kernel, names) if mapped_threads(kernel) else None
+    return ThreadWatch(names) if mapped_threads(kernel) else None

@@ -32,9 +32,9 @@ class LowerThreadAllreduce(PatternPass):
     }                                                  %s[%t] += %s[%t + 4], 4 threads; += %s[%t + 2], 2; += ..
                                                        store %y[%i] + %s[0], %y[%i], one thread
 
-    Where the number of threads is no power of two, those beyond one add to the first ones before. Requires loops over
-    threads as schedules make them; run it before barriers are inserted, which what is shared here needs. Loops over
-    threads that it does not know as sums stay, and loop-map-threads refuses those.
+    Where the number of threads is no power of two, those beyond one add to the first ones before. Terms may be left out
+    under a condition. Requires loops over threads as schedules make them; run it before barriers are inserted, which
+    what is shared here needs. Loops over threads that it does not know as sums stay; loop-map-threads refuses them.
     """
 
     name = "loop-lower-thread-allreduce"
@@ -91,12 +91,21 @@ def _sum_of(loop: ForOp) -> _Sum | None:
     inside = {block.args[0] for op in loop.walk() if isinstance(op, ForOp) for block in op.body.blocks}
     if any(not inside.isdisjoint(e.variables()) for e in subscripts) or len(loads) != 1:
         return None
-    join, initial = store.value.owner, _initial_store(loop, store)
-    if not isinstance(join, Operation) or len(join.operands) != 2 or loads[0].result not in join.operands:
-        return None
-    if initial is None or tuple(loads[0].exprs) != subscripts or loads[0].result.uses.get_length() != 1:
+    before, initial = loads[0].result, _initial_store(loop, store)
+    join = _joined(store.value, before)
+    if join is None or initial is None or tuple(loads[0].exprs) != subscripts:
         return None
     return _Sum(store.memref, subscripts, (loads[0], store), initial, join)
+
+
+def _joined(value: SSAValue, before: SSAValue) -> Operation | None:
+    """The operation that joins a value with the one before, which stays where a condition does not hold perhaps."""
+    join, uses = value.owner, 1
+    if isinstance(join, arith.SelectOp) and join.rhs is before:
+        join, uses = join.lhs.owner, 2
+    if not isinstance(join, Operation) or len(join.operands) != 2 or before not in join.operands:
+        return None
+    return join if before.uses.get_length() == uses else None
 
 
 def _is_outside(buffer: SSAValue, loop: ForOp) -> bool:

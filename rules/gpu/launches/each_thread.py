@@ -1,11 +1,11 @@
-"""The rule for every launch: a thread computes an element."""
+"""The rule for every launch: a thread computes an element, or a row."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
-from tilework.rules.gpu.launch import Launch, LaunchRule, LaunchSchedule
+from tilework.dialects.schedule.builder import ScheduleBuilder
+from tilework.rules.gpu.launch import Inside, Launch, LaunchRule, LaunchSchedule, handle_inside, names_inside
 from tilework.targets.gpu.target import GpuTarget
 
 THREADS = 256
@@ -18,28 +18,29 @@ class EachThread(LaunchRule):
     BENEFIT = 0
 
     def match(self, launch: Launch, target: GpuTarget) -> EachThreadSchedule:
-        summed = None if launch.summed is None else launch.summed.stage.data
-        return EachThreadSchedule(launch.root.stage.data, summed, min(target.threads, THREADS))
+        threads = min(target.threads, THREADS)
+        return EachThreadSchedule(launch.root.stage.data, names_inside(launch), tuple(launch.rows), threads)
 
 
 @dataclass(frozen=True)
 class EachThreadSchedule(LaunchSchedule):
-    """Elements are dealt out to blocks of so many threads; a thread sums up by itself."""
+    """Rows are dealt out to blocks of so many threads; a thread computes by itself what it needs to know of its row."""
 
     root: str
-    summed: str | None
+    inside: tuple[Inside, ...]
+    rows: tuple[str, ...]
     threads: int
 
     def write(self, s: ScheduleBuilder) -> None:
         stage = s.stage(self.root)
-        sums = None if self.summed is None else self._sums(s, stage, self.summed)
-        axes = [stage.axes[name] for name in s.spatial_axes(self.root)]
-        block, thread = s.split(s.fuse(axes) if axes else s.singleton(stage), self.threads)
+        inside = [handle_inside(s, other, self.root, stage) for other in self.inside]
+        spatial = s.spatial_axes(self.root)
+        rows = [stage.axes[name] for name in self.rows]
+        order = [*rows, *(stage.axes[name] for name in spatial if name not in self.rows)]
+        if order != [stage.axes[name] for name in spatial]:
+            s.reorder(order)
+        block, thread = s.split(s.fuse(rows) if rows else s.singleton(stage), self.threads)
         s.bind(block, "blockIdx.x")
         s.bind(thread, "threadIdx.x")
-        if sums is not None:
-            s.compute_at(sums, thread, "local")
-
-    def _sums(self, s: ScheduleBuilder, root: StageHandle, summed: str) -> StageHandle:
-        """The stage that sums: a cache of the root's own results, if it is the root."""
-        return s.cache_write(root, "local") if summed == self.root else s.stage(summed)
+        for other in inside:
+            s.compute_at(other, thread, "local")

@@ -59,6 +59,28 @@ loop.kernel @rows ins(%x: memref<4x2x3xi32>) outs(%y: memref<4x2xi32>) {
   }
 }
 
+// Terms that are left out are left out of the partial sums; these are all joined.
+// CHECK-LABEL: loop.kernel @positive
+// CHECK:         %[[old:.*]] = loop.load %partial[0]
+// CHECK:         %[[sum:.*]] = arith.addf %[[old]], %
+// CHECK:         %[[kept:.*]] = arith.select %{{.*}}, %[[sum]], %[[old]]
+// CHECK-NEXT:    loop.store %[[kept]], %partial[0]
+// CHECK:         %[[a:.*]] = loop.load %sums[%{{.*}}]
+// CHECK-NEXT:    %[[b:.*]] = loop.load %sums[%{{.*}} + 2]
+// CHECK-NEXT:    arith.addf %[[a]], %[[b]]
+loop.kernel @positive ins(%x: memref<4xf32>) outs(%y: memref<1xf32>) {
+  %zero = arith.constant 0.0 : f32
+  loop.store %zero, %y[0] : memref<1xf32>
+  loop.for %k = 0 to 4 "k" threadIdx.x {
+    %s = loop.load %y[0] : memref<1xf32>
+    %v = loop.load %x[%k] : memref<4xf32>
+    %t = arith.addf %s, %v : f32
+    %c = arith.cmpf ogt, %v, %zero : f32
+    %u = arith.select %c, %t, %s : f32
+    loop.store %u, %y[0] : memref<1xf32>
+  }
+}
+
 // A loop over threads that does not sum up stays, and so does a sum of which nothing says with what it begins.
 // CHECK-LABEL: loop.kernel @others
 // CHECK-NOT:     "shared"

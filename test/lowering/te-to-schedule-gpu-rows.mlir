@@ -1,0 +1,157 @@
+// RUN: opt-tool %s --target='cuda -arch=sm_80' -p te-to-schedule | filecheck %s
+// RUN: opt-tool %s --target='opencl -cores=2' -p compile-gpu-kernel | filecheck %s --check-prefix=LOOP
+// RUN: opt-tool %s --target='opencl -cores=2' -p compile-gpu-kernel --check-semantics -o /dev/null
+
+// A softmax is one launch: the threads of a row find its maximum together, then the sum, and divide. Of short rows there
+// are several in a block.
+
+// CHECK-LABEL: schedule.sequence @softmax
+// CHECK:         schedule.compute_inline %exp
+// CHECK:         %[[BLOCK:\w+]], %[[ROW:\w+]] = schedule.split %i{{\w*}} factor 8
+// CHECK:         schedule.bind %[[BLOCK]] "blockIdx.x"
+// CHECK-NEXT:    schedule.bind %[[ROW]] "threadIdx.y"
+// CHECK-NEXT:    schedule.bind %{{.*}} "threadIdx.x"
+// CHECK-NEXT:    schedule.compute_at %max, %[[ROW]]
+// CHECK:         schedule.bind %{{.*}} "threadIdx.x"
+// CHECK-NEXT:    schedule.compute_at %sum, %[[ROW]]
+
+// LOOP-LABEL:  loop.kernel @softmax ins
+// LOOP-NEXT:     loop.call @softmax_0
+// LOOP-NEXT:   }
+// LOOP-LABEL:  loop.kernel @softmax_0
+// LOOP:          loop.barrier
+// LOOP:          arith.maximumf
+// LOOP:          loop.barrier
+// LOOP:          arith.addf
+// LOOP:          arith.divf
+te.kernel @softmax(%x: tensor<4099x37xf32>) -> tensor<4099x37xf32> {
+  %max = te.compute "max" [i: 4099] reduce [r: 37] : tensor<4099xf32> {
+    %a = te.read %x[i, r] : tensor<4099x37xf32>
+    te.reduce max %a : f32
+  }
+  %exp = te.compute "exp" [i: 4099, j: 37] : tensor<4099x37xf32> {
+    %a = te.read %x[i, j] : tensor<4099x37xf32>
+    %m = te.read %max[i] : tensor<4099xf32>
+    %d = arith.subf %a, %m : f32
+    %e = math.exp %d : f32
+    te.yield %e : f32
+  }
+  %sum = te.compute "sum" [i: 4099] reduce [r: 37] : tensor<4099xf32> {
+    %a = te.read %exp[i, r] : tensor<4099x37xf32>
+    te.reduce add %a : f32
+  }
+  %softmax = te.compute "softmax" [i: 4099, j: 37] : tensor<4099x37xf32> {
+    %a = te.read %exp[i, j] : tensor<4099x37xf32>
+    %s = te.read %sum[i] : tensor<4099xf32>
+    %d = arith.divf %a, %s : f32
+    te.yield %d : f32
+  }
+  te.return %softmax : tensor<4099x37xf32>
+}
+
+// Along channels that lie apart, neighbours are in other rows: a thread has a row for itself.
+
+// CHECK-LABEL: schedule.sequence @channels
+// CHECK:         %[[ROWS:\w+]] = schedule.fuse %n{{\w*}}, %x{{\w*}}
+// CHECK-NEXT:    %{{.*}}, %[[THREAD:\w+]] = schedule.split %[[ROWS]] factor 256
+// CHECK:         schedule.compute_at %sum{{\w*}}, %[[THREAD]]
+te.kernel @channels(%x: tensor<2x13x101xf32>) -> tensor<2x13x101xf32> {
+  %sum = te.compute "sum" [n: 2, x: 101] reduce [r: 13] : tensor<2x101xf32> {
+    %a = te.read %x[n, r, x] : tensor<2x13x101xf32>
+    te.reduce add %a : f32
+  }
+  %y = te.compute "y" [n: 2, c: 13, x: 101] : tensor<2x13x101xf32> {
+    %a = te.read %x[n, c, x] : tensor<2x13x101xf32>
+    %s = te.read %sum[n, x] : tensor<2x101xf32>
+    %d = arith.subf %a, %s : f32
+    te.yield %d : f32
+  }
+  te.return %y : tensor<2x13x101xf32>
+}
+
+// Sums of rows are stored by one thread of each; sums of columns by 32 threads side by side, each of which is helped by
+// some others.
+
+// CHECK-LABEL: schedule.sequence @row_sums
+// CHECK:         %[[ONE:\w+]] = schedule.singleton
+// CHECK:         %{{.*}}, %[[T:\w+]] = schedule.split %[[ONE]]
+// CHECK:         schedule.bind %[[T]] "threadIdx.x"
+te.kernel @row_sums(%x: tensor<5x131xf32>) -> tensor<5xf32> {
+  %y = te.compute "y" [i: 5] reduce [r: 131] : tensor<5xf32> {
+    %a = te.read %x[i, r] : tensor<5x131xf32>
+    te.reduce add %a : f32
+  }
+  te.return %y : tensor<5xf32>
+}
+// CHECK-LABEL: schedule.sequence @column_sums
+// CHECK:         %[[BLOCK:\w+]], %[[ROW:\w+]] = schedule.split %{{.*}} factor 32
+// CHECK:         schedule.bind %[[ROW]] "threadIdx.x"
+// CHECK:         schedule.bind %{{.*}} "threadIdx.y"
+// CHECK-NEXT:    schedule.compute_at %{{.*}}, %[[ROW]]
+te.kernel @column_sums(%x: tensor<131x45xf32>) -> tensor<45xf32> {
+  %y = te.compute "y" [i: 45] reduce [r: 131] : tensor<45xf32> {
+    %a = te.read %x[r, i] : tensor<131x45xf32>
+    te.reduce add %a : f32
+  }
+  te.return %y : tensor<45xf32>
+}
+
+// One sum of all elements: blocks sum up parts, a launch later one block the parts.
+
+// CHECK-LABEL: schedule.sequence @total
+// CHECK:         schedule.rfactor
+// LOOP-LABEL:  loop.kernel @total ins
+// LOOP-NEXT:     loop.call @total_0
+// LOOP-NEXT:     loop.call @total_1
+// LOOP-NEXT:   }
+te.kernel @total(%x: tensor<8209xf32>) -> tensor<f32> {
+  %sum = te.compute "sum" [] reduce [r: 8209] : tensor<f32> {
+    %a = te.read %x[r] : tensor<8209xf32>
+    te.reduce add %a : f32
+  }
+  %mean = te.compute "mean" [] : tensor<f32> {
+    %a = te.read %sum[] : tensor<f32>
+    %n = arith.constant 8209.0 : f32
+    %d = arith.divf %a, %n : f32
+    te.yield %d : f32
+  }
+  te.return %mean : tensor<f32>
+}
+
+// A thread makes a sum of few terms, and one by a reducer of the program's own, alone. There may be no rows, or no
+// elements in them.
+
+// CHECK-LABEL: schedule.sequence @few
+// CHECK-NOT:     threadIdx.y
+// CHECK-LABEL: schedule.sequence @own
+// CHECK-NOT:     threadIdx.y
+// CHECK-LABEL: schedule.sequence @none
+te.kernel @few(%x: tensor<5x7xf32>) -> tensor<5xf32> {
+  %y = te.compute "y" [i: 5] reduce [r: 7] : tensor<5xf32> {
+    %a = te.read %x[i, r] : tensor<5x7xf32>
+    te.reduce add %a : f32
+  }
+  te.return %y : tensor<5xf32>
+}
+te.kernel @own(%x: tensor<5x64xf32>) -> tensor<5xf32> {
+  %y = te.compute "y" [i: 5] reduce [r: 64] : tensor<5xf32> {
+    %a = te.read %x[i, r] : tensor<5x64xf32>
+    te.reduce %a from [0.0 : f32] : f32 {
+    ^bb0(%l: f32, %r: f32):
+      %s = arith.addf %l, %r : f32
+      te.yield %s : f32
+    }
+  }
+  te.return %y : tensor<5xf32>
+}
+te.kernel @none(%x: tensor<0x64xf32>, %z: tensor<3x0xf32>) -> (tensor<0xf32>, tensor<3xf32>) {
+  %y = te.compute "y" [i: 0] reduce [r: 64] : tensor<0xf32> {
+    %a = te.read %x[i, r] : tensor<0x64xf32>
+    te.reduce add %a : f32
+  }
+  %w = te.compute "w" [i: 3] reduce [r: 0] : tensor<3xf32> {
+    %a = te.read %z[i, r] : tensor<3x0xf32>
+    te.reduce add %a : f32
+  }
+  te.return %y, %w : tensor<0xf32>, tensor<3xf32>
+}
