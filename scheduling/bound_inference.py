@@ -52,7 +52,7 @@ def bounds_alone(state: ScheduleState, stage: Stage) -> StageBounds:
     """The bounds of a stage that computes its whole tensor in a nest of its own, wherever the schedule places it."""
     b = extents_of(stage, _whole(stage), state.knobs)
     alone = replace(stage, attach=None, after=None)
-    add_conditions(stage, b, domain_of(state, alone, {alone: b}))
+    add_conditions(stage, b, domain_of(state, alone, {alone: b}), state.knobs)
     return b
 
 
@@ -74,7 +74,7 @@ def _add_bounds(state: ScheduleState, stage: Stage, known: dict[Stage, StageBoun
     else:
         region = _whole(stage)
     known[stage] = b = extents_of(stage, region, state.knobs, steps)
-    add_conditions(stage, b, domain_of(state, stage, known))
+    add_conditions(stage, b, domain_of(state, stage, known), state.knobs)
 
 
 def _whole(stage: Stage) -> Region:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, ceildiv, const, minimum, var
+from tilework.algebra.intervals import interval
 from tilework.algebra.predicate import Predicate, at_least, less_than
 from tilework.dialects.loop import Kind
 from tilework.dialects.schedule import Tail
@@ -75,7 +76,7 @@ def extents_of(stage: Stage, region: Region, knobs: OpenKnobs, steps: Sequence[i
     return b
 
 
-def add_conditions(stage: Stage, b: StageBounds, domain: Domain) -> None:
+def add_conditions(stage: Stage, b: StageBounds, domain: Domain, knobs: OpenKnobs) -> None:
     """The coordinates, and the conditions under which there is something to compute, as far as `domain` cannot tell."""
     starts = [*(low for low, _ in b.region), *(const(0) for _ in stage.reduction)]
     steps = [*b.steps, *(1 for _ in stage.reduction)]
@@ -92,15 +93,29 @@ def add_conditions(stage: Stage, b: StageBounds, domain: Domain) -> None:
         if (start, step, b.extents[axis]) != (const(0), 1, whole):
             conditions = [at_least(value, 0), less_than(value, whole)]
             (inside if axis in padding else reduce_guards if axis.reduce else guards).extend(conditions)
-    b.guards = _open(guards, domain)
-    b.reduce_guards = _open(reduce_guards, domain)
-    b.inside = _open(inside, domain)
+    b.guards = _open(guards, domain, knobs)
+    b.reduce_guards = _open(reduce_guards, domain, knobs)
+    b.inside = _open(inside, domain, knobs)
 
 
-def _open(conditions: Sequence[Predicate], domain: Domain) -> list[Predicate]:
-    return [
-        Predicate(domain.simplify(p.expr), p.kind) for p in dict.fromkeys(conditions) if domain.proves(p) is not True
+def _open(conditions: Sequence[Predicate], domain: Domain, knobs: OpenKnobs) -> list[Predicate]:
+    left = [
+        p for p in dict.fromkeys(conditions) if domain.proves(p) is not True and not _always_holds(p, domain, knobs)
     ]
+    return [Predicate(domain.simplify(p.expr), p.kind) for p in left]
+
+
+def _always_holds(p: Predicate, domain: Domain, knobs: OpenKnobs) -> bool:
+    """Whether a condition `>=` holds in all iterations for all choices of the open knobs, as those that divide show."""
+    if not knobs.choices:
+        return False
+    least = p.expr
+    while (key := domain.innermost(least)) is not None and not knobs.settle(var(key)):
+        first, last = domain.range_of(key)
+        if first is None or last is None:
+            return False
+        least, _ = interval(least, {key: (first, last)})
+    return knobs.proves(Predicate(least))
 
 
 def _padded(split: Split | None, extent: Expr, knobs: OpenKnobs) -> Expr:

@@ -21,7 +21,7 @@ CURVE = tuple(range(0, 30, 3))
 """Of so many iterations, as powers of 2, it is told how much they compute for each byte that they touch."""
 
 LOADS = 3
-"""So many loads of the main body have columns of their own, the ones that reach most."""
+"""So many loads of the main body have columns of their own, the first ones."""
 
 Column = Callable[[Measured, MeasuredBody], Number]
 

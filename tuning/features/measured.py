@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from math import log2
 
 import numpy as np
 
@@ -73,15 +72,9 @@ class MeasuredBody:
 
     @cached_property
     def leading(self) -> Sequence[Access]:
-        """The first store, and the loads of something else, those of the largest buffers first."""
+        """The first store, and the loads of something else, in program order."""
         stores = [a for a in self.body.accesses if a.stores]
-        loads = [a for a in self.body.accesses if not a.stores and a not in self.body.updates]
-
-        def size(access: Access) -> float:
-            elements = product(self.levels.box.numbers.of(e) for e in access.buffer.dims)
-            return round(log2(float(np.max(elements)) + 1))
-
-        return [*stores[:1], *sorted(loads, key=size, reverse=True)]
+        return [*stores[:1], *(a for a in self.body.accesses if not a.stores and a not in self.body.updates)]
 
     @cached_property
     def intensities(self) -> tuple[Sequence[Number], Sequence[Number]]:
