@@ -14,6 +14,7 @@ from tilework.runtime.tensor_spec import TensorSpec
 from tilework.targets import parse_target
 from tilework.targets.cpu.target import CpuTarget
 from tilework.tuning.measuring.base import Workload
+from tilework.tuning.measuring.data import inputs_of
 from tilework.tuning.measuring.outcome import Code, Failure, Outcome
 from tilework.tuning.measuring.runner import GRACE_SECONDS
 from tilework.tuning.measuring.server import (
@@ -104,7 +105,7 @@ class BoardRunner:
         folder = self._shell.folder
         if folder == self._folder:
             return
-        self._shell.put(f"{self._name}inputs", bytes_of(self._workload.data()))
+        self._shell.put(f"{self._name}inputs", bytes_of(inputs_of(self._workload)))
         self._folder = folder
         if self._reference is not None:
             outcome = self._outcome(self._reference, REFERENCE_SECONDS, [f"outputs={self._name}right"])
