@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from typing import Any
 
-import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Region
 
@@ -20,11 +18,9 @@ from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.driver.canonical_text import nameless_text, renamed
-from tilework.driver.fuzz_data import fuzz_array
 from tilework.driver.kernel_function import ENTRY, declaration_in, scratch_bytes
 from tilework.driver.tuned_schedules import tuning_key
 from tilework.rules.registry import plan_for
-from tilework.runtime.arrays import Array, dtype_named
 from tilework.runtime.tensor_spec import TensorSpec
 from tilework.targets import Target
 from tilework.tuning.measuring.outcome import Code
@@ -117,10 +113,6 @@ class Task:
         """How many of the arguments are read."""
         return len(self.kernel.function_type.inputs.data)
 
-    def data(self) -> list[Array]:
-        """An array for each input: normally distributed floats, small integers, which are also subscripts."""
-        return [_data(spec, (self.seed, i)) for i, spec in enumerate(self.arguments[: self.inputs])]
-
     @property
     def allowed(self) -> float:
         """By how many units in the last place of the largest number a result may be off."""
@@ -148,11 +140,3 @@ def _arithmetic(compute: ComputeOp) -> int:
     """The operations for one point of a stage's axes."""
     dialects = [op.name.partition(".")[0] for op in compute.body.walk()]
     return dialects.count("arith") + dialects.count("math") + len(compute.reduction[:1])
-
-
-def _data(spec: TensorSpec, seed: Sequence[int]) -> Array:
-    dtype = dtype_named(spec.dtype)
-    shape = tuple(int(d) for d in spec.shape)
-    if dtype.kind in "biu" or prod(shape) == 0:
-        return np.abs(fuzz_array(shape, dtype, seed))
-    return np.random.default_rng(list(seed)).standard_normal(shape).astype(dtype)

@@ -314,42 +314,47 @@ def test_a_board_that_comes_back_is_used_again(tmp_path: Path):
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "uint16", "int64", "bool"])
 def test_a_board_finds_the_first_wrong_element(tools: tuple[Shell, Linker], dtype: str):
-    """Code that copies its input is right; the same with another element is not."""
+    """Of code that writes some numbers, when other code has written others."""
     numpy_type = np.dtype(getattr(ml_dtypes, dtype, dtype))
     values = np.array([[0, 1, 1], [1, 0, 1]]).astype(numpy_type)
     spec = TensorSpec("arg0", dtype, (2, 3))
-    workload = SentWorkload([spec, spec], 1, 4.0, values.tobytes())
-    with BoardRunner(*tools, workload, 1) as runner:
-        assert runner.set_reference(copying(values.nbytes, {}), 5.0).failure is None
-        assert runner.measure(copying(values.nbytes, {}), 5.0).failure is None
-        changed = {4 * numpy_type.itemsize + at: byte for at, byte in enumerate(np.ones(1, numpy_type).tobytes())}
-        outcome = runner.measure(copying(values.nbytes, changed), 5.0)
+    wrong = values.copy()
+    wrong[1, 1] = 1
+    with BoardRunner(*tools, SentWorkload([spec], 0, 4.0, 0), 1) as runner:
+        assert runner.set_reference(writing(values), 5.0).failure is None
+        assert runner.measure(writing(values), 5.0).failure is None
+        outcome = runner.measure(writing(wrong), 5.0)
     assert outcome.failure is Failure.WRONG_ANSWER
     assert outcome.message == "output 0 at [1, 1] is 1 and must be 0"
 
 
-def copying(size: int, changed: Mapping[int, int]) -> Code:
-    """A kernel that copies bytes, but some."""
+def writing(values: Array) -> Code:
+    """A kernel without inputs that writes these numbers."""
     stores = "".join(
-        f" %p{at} = getelementptr i8, ptr %b, i64 {at}\n store i8 {byte}, ptr %p{at}\n" for at, byte in changed.items()
+        f" %p{at} = getelementptr i8, ptr %b, i64 {at}\n store i8 {byte}, ptr %p{at}\n"
+        for at, byte in enumerate(values.tobytes())
     )
+    text = f"define void @te_kernel(ptr %b, i32 %threads) {{\n{stores} ret void\n}}\n"
+    return Code(str(host_target()), "te_kernel", compile_ir(text, host_target()), ())
+
+
+def copying() -> Code:
+    """A kernel that copies a float."""
     text = (
-        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
         "define void @te_kernel(ptr %a, ptr %b, i32 %threads) {\n"
-        f" call void @llvm.memcpy.p0.p0.i64(ptr %b, ptr %a, i64 {size}, i1 false)\n{stores} ret void\n}}\n"
+        " %x = load i32, ptr %a\n store i32 %x, ptr %b\n ret void\n}\n"
     )
     return Code(str(host_target()), "te_kernel", compile_ir(text, host_target()), ())
 
 
 def test_workloads_on_one_board_do_not_disturb_each_other(tools: tuple[Shell, Linker]):
     spec = TensorSpec("arg0", "float32", (1,))
-    workloads = [SentWorkload([spec, spec], 1, 4.0, np.float32([value]).tobytes()) for value in (1, 2)]
+    workloads = [SentWorkload([spec, spec], 1, 4.0, seed) for seed in (1, 2)]
     with BoardRunner(*tools, workloads[0], 1) as one, BoardRunner(*tools, workloads[1], 1) as other:
         for runner in (one, other):
-            assert runner.set_reference(copying(4, {}), 5.0).failure is None
+            assert runner.set_reference(copying(), 5.0).failure is None
         for runner in (one, other):
-            assert runner.measure(copying(4, {}), 5.0).failure is None
-        assert other.measure(copying(4, {3: 0}), 5.0).failure is Failure.WRONG_ANSWER
+            assert runner.measure(copying(), 5.0).failure is None
         assert any(name.startswith(one._name) for name in files(tools[0]))
     assert not [name for name in files(tools[0]) if name.startswith((one._name, other._name))]
 
@@ -364,11 +369,9 @@ def test_a_board_allows_for_rounding(tools: tuple[Shell, Linker], off: float, ri
     """By as much as the workload says, of the largest number; NaN stands for NaN alone."""
     values = np.array([np.nan, np.inf, 1.0, 0.5], np.float32)
     spec = TensorSpec("arg0", "float32", (4,))
-    workload = SentWorkload([spec, spec], 1, 16.0, values.tobytes())
-    changed = {12 + at: byte for at, byte in enumerate(np.float32(0.5 + off).tobytes())}
-    with BoardRunner(*tools, workload, 1) as runner:
-        assert runner.set_reference(copying(16, {}), 5.0).failure is None
-        outcome = runner.measure(copying(16, changed), 5.0)
+    with BoardRunner(*tools, SentWorkload([spec], 0, 16.0, 0), 1) as runner:
+        assert runner.set_reference(writing(values), 5.0).failure is None
+        outcome = runner.measure(writing(np.float32([np.nan, np.inf, 1.0, 0.5 + off])), 5.0)
     assert (outcome.failure is None) == right
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from tilework.runtime.arrays import Array
 from tilework.runtime.tensor_spec import TensorSpec
 from tilework.tuning.measuring.outcome import Code, Outcome
 
@@ -35,8 +34,9 @@ class Workload(Protocol):
         """By how many units in the last place of the largest number a result may be off."""
         ...
 
-    def data(self) -> list[Array]:
-        """An array for each input."""
+    @property
+    def seed(self) -> int:
+        """Of the data."""
         ...
 
 

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from tilework.plugins.packages import child_environment
 from tilework.tuning.measuring.base import Workload
+from tilework.tuning.measuring.data import inputs_of
 from tilework.tuning.measuring.outcome import Code, Failure, Outcome
 from tilework.tuning.measuring.server import receive, send
 
@@ -110,7 +111,7 @@ class LocalRunner:
             "inputs": self.workload.inputs,
             "allowed": self.workload.allowed,
         }
-        self._asked(task, b"".join(array.tobytes() for array in self.workload.data()), 60.0)
+        self._asked(task, b"".join(array.tobytes() for array in inputs_of(self.workload)), 60.0)
         if self._reference is not None:
             self.set_reference(self._reference, 60.0)
         return self._process

@@ -26,12 +26,16 @@ from tilework.runtime.arena import host_arena
 from tilework.runtime.arrays import ALIGNMENT, Array, aligned_empty, dtype_named
 from tilework.runtime.devices.registry import link
 from tilework.tuning.measuring.outcome import Failure
+from tilework.tuning.measuring.repeat import repeater
 
-FEWEST_RUNS, MOST_RUNS = 5, 200
-"""How often a candidate is run."""
+SAMPLE_SECONDS, MOST_IN_A_SAMPLE = 2e-4, 1 << 20
+"""Runs that are shorter are timed several at a time, in samples so long: to look at the clock takes a microsecond."""
+
+FEWEST_SAMPLES, MOST_SAMPLES = 5, 200
+"""How many samples there are."""
 
 ENOUGH_SECONDS = 0.06
-"""So long a candidate is run, if it is not run too seldom then."""
+"""So long a candidate is run, if there are not too few samples then."""
 
 HOPELESS = 5.0
 """A candidate that takes so many times as long as the best one is run once."""
@@ -53,6 +57,7 @@ class Server:
 
     def measure(self, message: Mapping[str, Any], code: bytes) -> dict[str, Any]:
         """What comes of running code in a fork; the first code says what is right."""
+        repeater(len(self.arrays) + len(message["scratch"]))  # here, so that not every fork makes it
         shared = [] if self.expected is not None else [_shared_like(a) for a in self.arrays[self.inputs :]]
         answer = _in_fork(lambda: self._run(message, code, shared), message["seconds"])
         if shared and answer.get("seconds") is not None:
@@ -62,9 +67,9 @@ class Server:
     def _run(self, message: Mapping[str, Any], code: bytes, shared: Sequence[Array]) -> dict[str, Any]:
         threads = message["threads"]
         clock = time.thread_time if threads == 1 else time.perf_counter
-        call, nothing = self._calls(message, code, threads)
+        call = self._call(message, code, threads)
         before = clock()
-        call()
+        call(1)
         first = clock() - before
         outputs = self.arrays[self.inputs :]
         for kept, output in zip(shared, outputs, strict=False):
@@ -74,29 +79,27 @@ class Server:
         best = message["best"]
         if message["once"] or (best is not None and first > HOPELESS * best + 1e-3):
             return {"seconds": first}
-        seconds = _least_time(call, nothing, clock)
+        seconds = _least(call, clock)
         return {"seconds": seconds} if seconds > 0 else _failed(Failure.NO_TIME, "the clock saw no time pass")
 
-    def _calls(
-        self, message: Mapping[str, Any], code: bytes, threads: int
-    ) -> tuple[Callable[[], None], Callable[[], None]]:
-        """A call of the code, and one of a function that does nothing with the same arguments."""
+    def _call(self, message: Mapping[str, Any], code: bytes, threads: int) -> Callable[[int], None]:
+        """A function that calls the code so many times."""
         scratch: Sequence[int] = message["scratch"]
-        pointers = [ctypes.c_void_p] * (len(self.arrays) + len(scratch))
-        linked = link([code], message["target"], message["entry"], [*pointers, ctypes.c_int32]).code()
+        types = [*[ctypes.c_void_p] * (len(self.arrays) + len(scratch)), ctypes.c_int32]
+        linked = link([code], message["target"], message["entry"], types).code()
         starts = [host_arena(size + ALIGNMENT) for size in scratch]
         arguments = *addresses(self.arrays), *(arena.address for arena in starts), threads
-        idle = ctypes.CFUNCTYPE(None, *pointers, ctypes.c_int32)(("abs", ctypes.CDLL(None)))
+        repeat = repeater(len(types) - 1)
 
-        def call() -> None:
-            linked.entry(*arguments)
+        def call(times: int) -> None:
+            if linked.address:
+                repeat(linked.address, *arguments, times)
+            else:  # what runs it is Python
+                for _ in range(times):
+                    linked.entry(*arguments)
             starts.__len__()  # the memory lives as long as the call
 
-        def nothing() -> None:
-            idle(*arguments)
-            starts.__len__()
-
-        return call, nothing
+        return call
 
     def _difference(self, outputs: Sequence[Array]) -> str:
         """The first element that is not what it is to be; empty if there is none."""
@@ -115,23 +118,20 @@ def difference(output: int, element: int, shape: Sequence[int], found: str, righ
     return f"output {output} at [{place}] is {found} and must be {right}"
 
 
-def _least_time(call: Callable[[], None], nothing: Callable[[], None], clock: Callable[[], float]) -> float:
-    """The least time of a run, without what calling takes. Runs too short for the clock are timed several at a time."""
-    warm = _least(call, clock, several=1, runs=1)
-    several = max(1, int(2e-5 / max(warm, 1e-9)))
-    runs = int(min(MOST_RUNS, max(FEWEST_RUNS, ENOUGH_SECONDS / max(warm * several, 1e-9))))
-    least = _least(call, clock, several, runs)
-    return max(least - _least(nothing, clock, several, runs), 1e-9) if least > 0 else least
+def _least(call: Callable[[int], None], clock: Callable[[], float]) -> float:
+    """The least time of a run. Runs too short for the clock are timed several at a time."""
 
-
-def _least(call: Callable[[], None], clock: Callable[[], float], several: int, runs: int) -> float:
-    least = float("inf")
-    for _ in range(runs):
+    def timed(several: int) -> float:
         before = clock()
-        for _ in range(several):
-            call()
-        least = min(least, (clock() - before) / several)
-    return least
+        call(several)
+        return clock() - before
+
+    several, taken = 1, timed(1)
+    while taken < SAMPLE_SECONDS and several < MOST_IN_A_SAMPLE:
+        several *= 2
+        taken = timed(several)
+    samples = int(min(MOST_SAMPLES, max(FEWEST_SAMPLES, ENOUGH_SECONDS / max(taken, SAMPLE_SECONDS))))
+    return min(timed(several) for _ in range(samples)) / several
 
 
 def _close(found: Array, right: Array, allowed: float) -> Any:

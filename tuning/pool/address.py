@@ -8,14 +8,10 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tilework.algebra.errors import TileworkError, UsageError
+from tilework.algebra.errors import UsageError
 
 PORT = 8786
 """Where a pool listens unless it is told otherwise."""
-
-
-ANSWER_SECONDS = 10.0
-"""So long a pool may take to answer."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +47,6 @@ def protected(address: PoolAddress) -> PoolAddress:
             "(tilework pool certificates, then --tls), or stay on 127.0.0.1"
         )
     return address
-
-
-def check_answers(address: PoolAddress) -> None:
-    """Raise TileworkError where nobody listens: Dask would try again and again."""
-    try:
-        with socket.create_connection((address.host, address.port), ANSWER_SECONDS):
-            pass
-    except OSError as error:
-        raise TileworkError(f"no pool answers at {address}: {error.strerror or error}") from None
 
 
 def _parts(text: str) -> tuple[str, str, int]:

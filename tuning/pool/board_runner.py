@@ -14,13 +14,31 @@ from tilework.runtime.tensor_spec import TensorSpec
 from tilework.targets import parse_target
 from tilework.targets.cpu.target import CpuTarget
 from tilework.tuning.measuring.base import Workload
+from tilework.tuning.measuring.data import inputs_of
 from tilework.tuning.measuring.outcome import Code, Failure, Outcome
 from tilework.tuning.measuring.runner import GRACE_SECONDS
-from tilework.tuning.measuring.server import ENOUGH_SECONDS, FEWEST_RUNS, HOPELESS, MOST_RUNS, difference
+from tilework.tuning.measuring.server import (
+    ENOUGH_SECONDS,
+    FEWEST_SAMPLES,
+    HOPELESS,
+    MOST_IN_A_SAMPLE,
+    MOST_SAMPLES,
+    SAMPLE_SECONDS,
+    difference,
+)
 from tilework.tuning.pool.boards import Board
 from tilework.tuning.pool.executable import Buffer, Linker, kernel_source
 from tilework.tuning.pool.messages import bytes_of
 from tilework.tuning.pool.shell import BoardLost, Done, Shell
+
+_SAMPLING = {
+    "enough": ENOUGH_SECONDS,
+    "sample": SAMPLE_SECONDS,
+    "most_in_a_sample": MOST_IN_A_SAMPLE,
+    "fewest": FEWEST_SAMPLES,
+    "most": MOST_SAMPLES,
+}
+"""How the least time is found: as on a machine with Python."""
 
 REFERENCE_SECONDS = 60.0
 """So long the code that says what is right may run in a new folder of the board."""
@@ -56,7 +74,7 @@ class BoardRunner:
 
     def measure(self, code: Code, seconds: float, best: float | None = None) -> Outcome:
         """How long the code takes; the board ends it after so many seconds. Raises BoardLost."""
-        options = [f"enough={ENOUGH_SECONDS}", f"fewest={FEWEST_RUNS}", f"most={MOST_RUNS}"]
+        options = [f"{name}={value}" for name, value in _SAMPLING.items()]
         if best is not None:
             options.append(f"hopeless={HOPELESS * best + 1e-3}")
         return self._measured(code, seconds, options)
@@ -87,7 +105,7 @@ class BoardRunner:
         folder = self._shell.folder
         if folder == self._folder:
             return
-        self._shell.put(f"{self._name}inputs", bytes_of(self._workload.data()))
+        self._shell.put(f"{self._name}inputs", bytes_of(inputs_of(self._workload)))
         self._folder = folder
         if self._reference is not None:
             outcome = self._outcome(self._reference, REFERENCE_SECONDS, [f"outputs={self._name}right"])

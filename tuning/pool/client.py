@@ -18,13 +18,15 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
+import dask.config
 from distributed import Client, Future
 from distributed.scheduler import KilledWorker, NoValidWorkerError, NoWorkerError
 
 from tilework.algebra.errors import TileworkError, UsageError, did_you_mean
 from tilework.runtime.cache import source_hash
-from tilework.tuning.pool.address import ANSWER_SECONDS, PoolAddress, check_answers
+from tilework.tuning.pool.address import PoolAddress
 from tilework.tuning.pool.certificates import security_with
+from tilework.tuning.pool.greeting import ANSWER_SECONDS, check_answers
 from tilework.tuning.pool.messages import Message
 from tilework.tuning.pool.serve import RETURN_SECONDS
 from tilework.tuning.pool.worker import ABOUT, BUILDER, resource_of
@@ -34,6 +36,9 @@ LOOK_SECONDS = 2.0
 
 _MESSAGES = ["dask", "msgpack"]
 """How arguments and results travel: as bytes, numbers, texts; nothing else is taken."""
+
+_LARGE_ARGUMENTS = {"distributed.admin.large-graph-warning-threshold": "1TB"}
+"""A program comes once, with all of its weights: Dask need not warn of that."""
 
 _log = logging.getLogger("tilework")
 
@@ -72,7 +77,7 @@ class Pool:
         self._lost: dict[str, str] = {}
         """Workers that get nothing any more, by address, and why."""
         security = security_with(address.certificates)
-        check_answers(address)
+        check_answers(address, security)
         try:
             self._client = Client(
                 str(address),
@@ -151,7 +156,8 @@ class Pool:
         resources: Mapping[str, int],
         workers: list[str] | None,
     ) -> Future[Message]:
-        return self._client.submit(function, *arguments, resources=resources, workers=workers, pure=False)
+        with dask.config.set(_LARGE_ARGUMENTS):
+            return self._client.submit(function, *arguments, resources=resources, workers=workers, pure=False)
 
     def _answer(self, future: Future[Message], seconds: float) -> Message:
         """What a task returns. It may take so long once its turn has come.

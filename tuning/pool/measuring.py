@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from threading import Lock
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 from uuid import uuid4
 
 from tilework.runtime.threads import get_num_threads
@@ -184,9 +184,8 @@ class _Setup:
     @cached_property
     def digest(self) -> str:
         """What stands for it."""
-        workload: dict[str, Any] = dict(self.message["workload"])
-        data = workload.pop("data")
+        workload = json.dumps(self.message["workload"])
         right = (
             uuid4().bytes if self.reference is None else self.reference.object_code
         )  # else others' results are right
-        return digest_of(json.dumps(workload).encode(), data, right)
+        return digest_of(workload.encode(), right)

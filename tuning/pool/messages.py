@@ -21,17 +21,12 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True)
 class SentWorkload:
-    """A workload that came from another machine. content: the bytes of its inputs, one after the other."""
+    """A workload that came from another machine."""
 
     arguments: Sequence[TensorSpec]
     inputs: int
     allowed: float
-    content: bytes
-
-    def data(self) -> list[Array]:
-        """An array for each input."""
-        specs = [(spec.dtype, spec.shape) for spec in self.arguments[: self.inputs]]
-        return arrays_in(specs, self.content)
+    seed: int
 
 
 def message_of_workload(workload: Workload) -> Message:
@@ -40,14 +35,14 @@ def message_of_workload(workload: Workload) -> Message:
         "arguments": [[spec.dtype, list(spec.shape)] for spec in workload.arguments],
         "inputs": workload.inputs,
         "allowed": workload.allowed,
-        "data": bytes_of(workload.data()),
+        "seed": workload.seed,
     }
 
 
 def workload_in(message: Message) -> SentWorkload:
     """The workload of a message."""
     specs = [TensorSpec(f"arg{i}", dtype, tuple(shape)) for i, (dtype, shape) in enumerate(message["arguments"])]
-    return SentWorkload(specs, message["inputs"], message["allowed"], message["data"])
+    return SentWorkload(specs, message["inputs"], message["allowed"], message["seed"])
 
 
 def message_of_code(code: Code) -> Message:

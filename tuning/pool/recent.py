@@ -37,12 +37,6 @@ class Recent(Generic[Kept]):
             self._kept.pop(next(iter(self._kept))).close()
         return found
 
-    def drop(self, key: str) -> None:
-        """Close what has that key, if it is there."""
-        found = self._kept.pop(key, None)
-        if found is not None:
-            found.close()
-
     def close(self) -> None:
         """Close everything."""
         while self._kept:

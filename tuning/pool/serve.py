@@ -21,9 +21,10 @@ from distributed import Nanny, Scheduler
 from distributed.security import Security
 
 from tilework.algebra.errors import TileworkError
-from tilework.tuning.pool.address import PoolAddress, check_answers
+from tilework.tuning.pool.address import PoolAddress
 from tilework.tuning.pool.boards import Board
 from tilework.tuning.pool.certificates import security_with
+from tilework.tuning.pool.greeting import check_answers
 from tilework.tuning.pool.worker import BUILDER, BuilderWorker, DeviceWorker, resource_of
 
 SILENT_SECONDS = 10
@@ -63,7 +64,7 @@ def join(address: PoolAddress, host: str, offer: Offer, ready: Callable[[PoolAdd
 
     Raises TileworkError where no pool answers, and where it ends.
     """
-    check_answers(address)
+    check_answers(address, security_with(address.certificates))
     asyncio.run(_until_signal(_joined(address, host, offer, ready)))
 
 

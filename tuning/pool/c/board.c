@@ -1,14 +1,17 @@
 /* Runs the code that it is linked with, within a limit of time, and prints one line of JSON.
 
        ./program seconds=5 threads=1 inputs=FILE [parameters=FILE] [outputs=FILE] [expected=FILE allowed=A]
-                 [enough=S fewest=N most=N hopeless=S] [number=N repeat=N]
+                 [enough=S sample=S most_in_a_sample=N fewest=N most=N hopeless=S] [number=N repeat=N]
 
    inputs, parameters: the bytes of all buffers of that role, one after the other. outputs: a file to write the results
    of the first call to. expected: such a file of code that is right; a floating-point number may be off by `allowed`
-   steps of the largest one. With `enough` the least time of a call is printed, of at least `fewest` and at most `most`
-   calls, `enough` seconds long if that is between; a call that takes longer than `hopeless` is the only one. With
-   `number` and `repeat` there are so many times, each the mean of `number` calls. Else the time of the first call is
-   printed. The time is that of the thread where there is one, else that of the wall. */
+   steps of the largest one.
+
+   With `enough` the least time of a call is printed, of at least `fewest` and at most `most` samples, `enough` seconds
+   long together if that is between. A sample is as many calls as take `sample` seconds, at least one and about
+   `most_in_a_sample` at most. A first call that takes longer than `hopeless` is the only one. With `repeat` there are so
+   many times, each the mean of `number` calls. Else the time of the first call is printed. The time is that of the
+   thread where there is one, else that of the wall. */
 
 #include "board.h"
 
@@ -195,17 +198,22 @@ static void compare_outputs(const char *path, void **memory) {
 
 /* The least time of a call. Calls too short for the clock are timed several at a time. */
 static double least(void **memory) {
-  const double warm = timed(memory, 1);
-  const int several = warm < 1e-5 ? (int)(2e-5 / (warm > 1e-9 ? warm : 1e-9)) : 1;
-  double runs = number("enough", 0) / (warm * several > 1e-9 ? warm * several : 1e-9);
-  if (runs < number("fewest", 1)) runs = number("fewest", 1);
-  if (runs > number("most", 1)) runs = number("most", 1);
+  const double sample = number("sample", 0);
+  int several = 1;
+  double taken = timed(memory, 1);
+  while (taken < sample && several < number("most_in_a_sample", 1)) {
+    several *= 2;
+    taken = timed(memory, several);
+  }
+  double samples = number("enough", 0) / (taken > sample ? taken : sample);
+  if (samples < number("fewest", 1)) samples = number("fewest", 1);
+  if (samples > number("most", 1)) samples = number("most", 1);
   double shortest = INFINITY;
-  for (int run = 0; run < (int)runs; ++run) {
-    const double seconds = timed(memory, several) / several;
+  for (int i = 0; i < (int)samples; ++i) {
+    const double seconds = timed(memory, several);
     if (seconds < shortest) shortest = seconds;
   }
-  return shortest;
+  return shortest / several;
 }
 
 static void print_times(void **memory, int calls, int repeat) {
