@@ -1,4 +1,4 @@
-"""Features of schedules with knobs against those of the same schedules with numbers, and against what loops really do."""
+"""Features of schedules with knobs, against those of the same schedules with numbers, and what loops really do."""
 
 from __future__ import annotations
 

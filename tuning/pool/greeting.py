@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+from typing import cast
 
 from distributed.security import Security
 
@@ -28,7 +29,8 @@ def check_answers(address: PoolAddress, security: Security) -> None:
 
 
 def _greet(plain: socket.socket, security: Security) -> None:
-    context = security.get_connection_args("client")["ssl_context"]
+    arguments = cast("dict[str, object]", security.get_connection_args("client"))  # pyright: ignore[reportUnknownMemberType]
+    context = arguments["ssl_context"]
     assert isinstance(context, ssl.SSLContext)
     with context.wrap_socket(plain) as peer:
         peer.recv(1)  # it speaks first, unless it does not like our certificate
