@@ -16,7 +16,7 @@ from tilework.rules.common.readers import is_needed_whole, readers_of
 ACCESS = 8
 """A device computes so much while it reads or writes an element in memory."""
 
-LAUNCH = 1 << 20
+LAUNCH = 1_000_000
 """And so much from one launch to the next."""
 
 REUSED = 64

@@ -177,7 +177,7 @@ def test_the_table_is_of_processors_that_may_be_named():
 @pytest.mark.parametrize("theme", [f.name for f in fields(Machine)])
 def test_every_fact_of_a_machine_is_asked_for_and_explained(theme: str):
     facts = type(getattr(DEFAULT, theme))
-    folders = (ROOT / "rules" / "cpu", ROOT / "targets" / "cpu", ROOT / "transforms")
+    folders = (ROOT / "rules" / "cpu", ROOT / "targets" / "cpu", ROOT / "transforms", ROOT / "tuning")
     readers = "".join(f.read_text() for folder in folders for f in folder.rglob("*.py") if f.name != "machines.py")
     source = inspect.getsource(facts)
     for fact in fields(facts):

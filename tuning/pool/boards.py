@@ -5,8 +5,8 @@
     user = "pi"
     key = "~/.ssh/kitchen"
     known_hosts = "~/.ssh/known_hosts"
-    target = "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a72"
-    compiler = "aarch64-linux-gnu-gcc"
+    target = "llvm -mcpu=haswell"
+    compiler = "cc"
 
 Besides there are `port`, by default 22, and `device`, which is what searches ask for: by default the board's name, and
 the same for boards that are alike. The compiler of C links programs for the board; by default it is `cc`.
