@@ -107,7 +107,7 @@ class TileChoice:
             if stage.copies or not divides:  # a tile that is shorter at the end is no whole buffer to compute in
                 total += places * at_a_time * stage.planes
             for _, moves in stage.words:
-                total += places * at_a_time if moves else self.form.output_tiles
+                total += places * at_a_time * stage.planes if moves else self.form.output_tiles
         return total
 
     def data(self, tile: Tile) -> int:

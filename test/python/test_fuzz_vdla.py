@@ -75,8 +75,10 @@ WORDS = ((Step("add", words="outputs"), Step("max", 0)), (Step("shr", 2), Step("
         (Layer(3, 1, PADDED[:1], WORDS[:1], (0, 1)), (0, 1)),
         (Layer(4, 2, (Position(4, 1, 1, 0, 0),), WORDS[1:], (0, 1)), (0, 1)),
         (Layer(2, 1, (Position(2, 1, 1, 0, 0),), (), (0, 1)), (6,)),
+        (Layer(4, 2, PADDED, WORDS, (0, 1, 2), planes=4), (4,)),
+        (Layer(2, 1, (Position(2, 1, 1, 0, 0),), (), (0, 1), planes=4), (1,)),
     ],
-    ids=["image", "row", "matrix", "small"],
+    ids=["image", "row", "matrix", "small", "planes of an image", "planes of sums as they are"],
 )
 def test_tiles_that_the_rule_takes_into_account_are_lowered(layer: Layer, seeds: Sequence[int]):
     """They fit, and have double buffers where threads take turns, and zeros in which threads differ."""
