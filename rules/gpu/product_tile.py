@@ -42,8 +42,9 @@ LANES = 128
 WARP = 32
 """So many lanes a block takes at least, however few threads it has."""
 
-WINDOW = 3
-"""Registers for an element of a window that is fetched: itself, where it is, and whether it is there."""
+ODD = 4
+"""Registers for an element that is fetched, where its place does not follow from that of the one before: itself, the
+place, and whether it is there."""
 
 OTHERS = 20
 """Registers for addresses and counts."""
@@ -100,7 +101,8 @@ class Tile:
         rows, columns = self.rows.share, self.columns.share
         fetched = 0
         for side, operand in ((self.rows, of.left), (self.columns, of.right)):
-            fetched += -(-side.length * self.step // self.threads) * (WINDOW if operand.has_windows else 1)
+            is_odd = operand.has_windows or (operand.along_sum and self.threads % self.step > 0)
+            fetched += -(-side.length * self.step // self.threads) * (ODD if is_odd else 1)
         return rows * columns + rows + columns + fetched + OTHERS
 
 
