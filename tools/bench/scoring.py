@@ -18,7 +18,7 @@ import numpy as np
 from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.te import KernelOp
 from tilework.frontends import te
-from tilework.targets import parse_target
+from tilework.targets import EXAMPLE, parse_target
 from tilework.targets.cpu.target import CpuTarget
 from tilework.tuning.features import SymbolicNest, symbolic_nest
 from tilework.tuning.models import CostModel, Residual
@@ -26,7 +26,7 @@ from tilework.tuning.models import CostModel, Residual
 LEARNED = 64
 """From so many configurations the model has learned."""
 
-TARGET = "llvm -mcpu=znver4"
+TARGET = EXAMPLE
 
 
 def main() -> None:
