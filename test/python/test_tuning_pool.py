@@ -275,7 +275,7 @@ def test_a_worker_that_cannot_be_ended_is_lost(
         pool.on_device("cpu0", time.sleep, 8, seconds=1)
     [lost] = pool._lost
     assert caplog.messages == [f"{lost} is lost: a task did not come back within 1 s"]
-    left = pool._left("cpu0")
+    left = pool._left("device", lambda member: member.device == "cpu0")
     assert left is not None and len(left) == 2 and lost not in left
 
 
@@ -285,6 +285,15 @@ def test_a_device_that_nobody_has_any_more_is_told(pool: Pool, task: Task, right
             pool._leave_out(member.address, f"{member.place} burns")
         with pytest.raises(NothingLeft, match="has no device 'cpu0' any more: .*burns"):
             runner.measure(right, 1.0)
+
+
+def test_builders_that_are_gone_are_told(pool: Pool, task: Task, monkeypatch: pytest.MonkeyPatch):
+    with PoolBuilder(pool, task) as builder:
+        monkeypatch.setattr(pool, "members", list)
+        monkeypatch.setattr(client_module, "RETURN_SECONDS", 0.3)
+        with pytest.raises(NothingLeft, match="has no builder any more: its workers are gone"):
+            builder.build([task.text(task.unscheduled)], 5.0)
+    monkeypatch.undo()
 
 
 def test_a_board_that_loses_power_loses_no_record(address: str, tmp_path: Path, caplog: pytest.LogCaptureFixture):

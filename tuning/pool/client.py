@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
@@ -48,7 +47,7 @@ class WorkerDied(TileworkError):
 
 
 class NothingLeft(TileworkError):
-    """No device of a name is left."""
+    """No worker of some kind is left."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ class Pool:
         Raises NothingLeft where no device of that name is left.
         """
         while True:
-            workers = self._left(device)
+            workers = self._left(f"device '{device}'", lambda member: member.device == device)
             future = self._submitted(function, arguments, {resource_of(device): 1}, workers)
             answer = self._answer(future, seconds)
             if "lost" not in answer:
@@ -144,8 +143,9 @@ class Pool:
             self._leave_out(answer["worker"], answer["lost"])
 
     def on_builder(self, function: Callable[..., Message], *arguments: Any, seconds: float) -> Message:
-        """What a builder answers; see `_answer`."""
-        return self._answer(self._submitted(function, arguments, {BUILDER: 1}, None), seconds)
+        """What a builder answers; see `_answer`. Raises NothingLeft where no builder is left."""
+        workers = self._left("builder", lambda member: member.builders > 0)
+        return self._answer(self._submitted(function, arguments, {BUILDER: 1}, workers), seconds)
 
     # -- tasks
 
@@ -187,25 +187,28 @@ class Pool:
     def _give_up(self, worker: str, seconds: float) -> None:
         """Have a worker started anew that does not give a task back."""
         told = f"a task did not come back within {seconds:.0f} s"
-        restarted: Any = self._client.restart_workers([worker], timeout=ANSWER_SECONDS, raise_for_error=False)
-        if restarted.get(worker) != "OK":
+        try:
+            ended: Any = self._client.restart_workers([worker], timeout=ANSWER_SECONDS, raise_for_error=False)
+        except (OSError, TimeoutError, CancelledError) as error:
+            ended = {worker: _reason(error)}
+        if ended.get(worker) != "OK":
             self._leave_out(worker, told)
         raise WorkerDied(f"its worker in the pool was ended: {told}")
 
-    def _left(self, device: str) -> list[str] | None:
-        """The workers that may run something for a device; None where all may.
+    def _left(self, what: str, is_one: Callable[[Member], bool]) -> list[str] | None:
+        """The workers of some kind that may be given something; None where all may.
 
         One that died is waited for: its nanny starts it anew. Raises NothingLeft where none is left.
         """
         until = time.monotonic() + RETURN_SECONDS
         while True:
-            there = [member.address for member in self.members() if member.device == device]
+            there = [member.address for member in self.members() if is_one(member)]
             left = [address for address in there if address not in self._lost]
             if left:
                 return left if self._lost else None
             if there or time.monotonic() > until:
                 why = "; ".join(dict.fromkeys(self._lost.values())) or "its workers are gone"
-                raise NothingLeft(f"the pool at {self.address} has no device '{device}' any more: {why}")
+                raise NothingLeft(f"the pool at {self.address} has no {what} any more: {why}")
             time.sleep(0.2)
 
     def _leave_out(self, worker: str, why: str) -> None:
@@ -224,11 +227,6 @@ class Pool:
             return self._client.sync(question, callback_timeout=ANSWER_SECONDS, **arguments)
         except (OSError, TimeoutError, CancelledError) as error:
             raise TileworkError(f"the pool at {self.address} does not answer: {_reason(error)}") from None
-
-
-def device_counts(members: list[Member]) -> Counter[tuple[str, str]]:
-    """How many slots there are of each device, by its name and target."""
-    return Counter((member.device, member.target) for member in members if member.device)
 
 
 def _member(address: str, worker: Mapping[str, Any]) -> Member:

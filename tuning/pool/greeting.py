@@ -1,5 +1,8 @@
 """The first words with a pool, which say at once what is wrong: Dask would try again and again."""
 
+# Dask has few types.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+
 from __future__ import annotations
 
 import socket
