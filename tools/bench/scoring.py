@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Mapping
 from time import process_time
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def product() -> te.Schedule:
 
     C = te.compute((n, n), element, name="C")
     s = te.create_schedule(C.op)
-    sums = s.cache_write(C, "local")
+    sums = cast("te.Tensor", s.cache_write(C, "local"))
     i, j = C.op.axis
     io, ii = s[C].split(i, factor=te.knob("rows", _divisors(n)))
     jo, ji = s[C].split(j, factor=te.knob("columns", _divisors(n)))
@@ -139,7 +139,7 @@ def convolution() -> te.Schedule:
     c, ry, rx = (te.reduce_axis((0, extent), name=name) for name, extent in (("c", channels), ("ry", 3), ("rx", 3)))
     Y = te.compute((filters, size, size), element, name="Y")
     s = te.create_schedule(Y.op)
-    sums = s.cache_write(Y, "local")
+    sums = cast("te.Tensor", s.cache_write(Y, "local"))
     o, y, x = Y.op.axis
     oo, oi = s[Y].split(o, factor=te.knob("filters", _divisors(filters)))
     yo, yi = s[Y].split(y, factor=te.knob("rows", _divisors(size)))
