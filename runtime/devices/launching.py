@@ -74,21 +74,57 @@ class LaunchedKernel:
 
     def entry(self, *arguments: int) -> None:
         """Run it on buffers of the host at these addresses, and symbols; the number of threads has no meaning here."""
+        resident = self.resident(*arguments)
+        resident.launch()
+        resident.collect()
+
+    def resident(self, *arguments: int) -> ResidentKernel:
+        """The kernel with such buffers copied to the device, to be launched there."""
         driver, buffers = self._driver(), self._program.buffers
         places, symbols = arguments[: len(buffers)], arguments[len(buffers) : len(buffers) + len(self._program.symbols)]
-        sizes = self._program.sizes(symbols)
-        arenas = [driver.allocate(max(size, 1)) for size in sizes]
-        for buffer, arena, place, size in zip(buffers, arenas, places, sizes, strict=True):
-            if buffer.is_read and size:
-                driver.copy_in(arena.address, place, size)
-        self._loaded.launch([arena.address for arena in arenas], symbols)
-        for buffer, arena, place, size in zip(buffers, arenas, places, sizes, strict=True):
-            if buffer.is_written and size:
-                driver.copy_out(place, arena.address, size)
+        return ResidentKernel(self._loaded, driver, self._program, places, symbols)
 
     @cached_property
     def _loaded(self) -> LoadedProgram:
         return self._driver().load(self._program)
+
+
+class ResidentKernel:
+    """A kernel with its buffers on the device. places: where they are on the host."""
+
+    def __init__(
+        self,
+        loaded: LoadedProgram,
+        driver: Driver,
+        program: LaunchProgram,
+        places: Sequence[int],
+        symbols: Sequence[int],
+    ):
+        self._loaded, self._driver, self._symbols = loaded, driver, symbols
+        sizes = program.sizes(symbols)
+        self._arenas = [driver.allocate(max(size, 1)) for size in sizes]
+        self._buffers = [
+            (use, arena, place, size)
+            for use, arena, place, size in zip(program.buffers, self._arenas, places, sizes, strict=True)
+            if size
+        ]
+        for use, arena, place, size in self._buffers:
+            if use.is_read:
+                driver.copy_in(arena.address, place, size)
+
+    def launch(self) -> None:
+        """Begin to run it."""
+        self._loaded.launch([arena.address for arena in self._arenas], self._symbols)
+
+    def wait(self) -> None:
+        """Return when it has run as often as it was launched."""
+        self._driver.wait()
+
+    def collect(self) -> None:
+        """Copy what it writes back to the host, once it has run."""
+        for use, arena, place, size in self._buffers:
+            if use.is_written:
+                self._driver.copy_out(place, arena.address, size)
 
 
 class LaunchDevice(Device):

@@ -15,8 +15,9 @@ from typing import Any, Self
 from tilework.plugins.packages import child_environment
 from tilework.tuning.measuring.base import Workload
 from tilework.tuning.measuring.data import inputs_of
+from tilework.tuning.measuring.forks import COMPILE_SECONDS, START_SECONDS
+from tilework.tuning.measuring.messages import receive, send
 from tilework.tuning.measuring.outcome import Code, Failure, Outcome
-from tilework.tuning.measuring.server import receive, send
 
 GRACE_SECONDS = 5.0
 """So much longer than the server kills a candidate its parent waits for the server's answer."""
@@ -70,7 +71,7 @@ class LocalRunner:
             "best": best,
             "once": once,
         }
-        answer = self._asked(message, code.object_code, seconds + GRACE_SECONDS)
+        answer = self._asked(message, code.object_code, seconds + START_SECONDS + COMPILE_SECONDS + GRACE_SECONDS)
         if answer is None:
             return Outcome(None, Failure.CONNECTION, "the process that measures does not answer")
         failure = answer.get("failure")

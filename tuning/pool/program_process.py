@@ -13,7 +13,7 @@ from typing import Any
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.plugins.packages import child_environment
-from tilework.tuning.measuring.server import receive, send
+from tilework.tuning.measuring.messages import receive, send
 from tilework.tuning.pool.execution import Answer, Request
 from tilework.tuning.pool.messages import message_of_arrays, named_arrays_in
 from tilework.tuning.pool.programs import Program

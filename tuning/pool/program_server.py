@@ -1,6 +1,6 @@
 """A process that runs one program: `python -m tilework.tuning.pool.program_server`.
 
-The first message brings the program, each later one inputs; the framing is that of `tilework.tuning.measuring.server`.
+The first message brings the program, each later one inputs, framed as `tilework.tuning.measuring.messages` says.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tilework.algebra.errors import TileworkError, UsageError
 from tilework.runtime.arrays import Array
 from tilework.runtime.function import Function
 from tilework.runtime.module import Module
-from tilework.tuning.measuring.server import receive, send
+from tilework.tuning.measuring.messages import receive, send
 from tilework.tuning.pool.messages import message_of_arrays, named_arrays_in
 from tilework.tuning.pool.programs import Program, opened
 

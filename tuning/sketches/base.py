@@ -34,6 +34,10 @@ class Decision(ABC):
         """Names of the loops in which stages that it reads may be computed, the outermost first."""
         return ()
 
+    def fits(self, is_inside: bool) -> bool:
+        """Whether the stage may run so inside a loop of what reads it; or else at the root."""
+        return True
+
     def limits(self, kernel: KernelOp, target: Target) -> Sequence[Limit]:
         """What the knobs that it writes must be within: what is beyond is never measured."""
         return ()

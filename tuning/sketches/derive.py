@@ -79,6 +79,8 @@ def _choices(
     compute, *rest = waiting
     for decision in (d for rule in rules for d in rule.decisions(compute, kernel, target)):
         for place in _places(compute, made, places):
+            if not decision.fits(is_inside=place is not None):
+                continue
             chosen = places if place is None else {**places, compute.stage.data: place}
             yield from _choices(kernel, target, rules, rest, (*made, decision), chosen)
 

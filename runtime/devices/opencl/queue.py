@@ -57,6 +57,15 @@ class Queue:
         """Return when everything that was launched has run."""
         self.queue.finish()
 
+    def options_for(self, source: str) -> list[str]:
+        """What the driver's compiler is told.
+
+        PoCL 7 optimizes conditions together that stand before and behind a barrier, and then lets threads for which
+        they are false pass the barrier alone: what these bring to shared memory is missing.
+        """
+        is_pocl = self.device.platform.name == "Portable Computing Language"
+        return ["-cl-opt-disable"] if is_pocl and "barrier(" in source else []
+
     def load(self, program: LaunchProgram) -> Built:
         """Build a program. Raises TileworkError with what the driver's compiler says."""
         return Built(program, self)
@@ -68,7 +77,7 @@ class Built:
     def __init__(self, program: LaunchProgram, queue: Queue):
         self._program, self._queue = program, queue
         try:
-            built = queue.cl.Program(queue.context, program.source).build()
+            built = queue.cl.Program(queue.context, program.source).build(options=queue.options_for(program.source))
         except queue.cl.Error as error:
             raise TileworkError(f"{queue.name} does not build a kernel: {error}") from error
         self._kernels = {kernel.function_name: kernel for kernel in built.all_kernels()}

@@ -1,0 +1,1 @@
+"""Rules that say in which ways a device with blocks of threads may run a stage."""
