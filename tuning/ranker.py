@@ -28,35 +28,39 @@ class Ranker:
         self.space = space
         self.model = model
         self._nests: dict[int, SymbolicNest] = {}
+        self._rows: dict[Candidate, tuple[Numbers, bool]] = {}
         self._known = 0
+
+    def untaught(self, model: CostModel) -> Ranker:
+        """A ranker of the same space, with what it knows of candidates, and a model that has learned nothing."""
+        other = Ranker(self.task, self.space, model)
+        other._nests, other._rows = self._nests, self._rows
+        return other
 
     def __call__(self, candidates: Sequence[Candidate]) -> Numbers:
         """The score of each candidate."""
-        scores = np.full(len(candidates), -np.inf)
-        for sketch, places in _by_sketch(candidates).items():
-            values = self._values(sketch, [candidates[at] for at in places])
-            nest = self._nest(sketch)
-            table = nest.features(values)
-            predicted = self.model.predict(table) if self._known else self.model.prior(table)
-            scores[places] = np.where(nest.valid(values), predicted, -np.inf)
-        return scores
+        if not candidates:
+            return np.zeros(0)
+        rows = self._rows_of(candidates)
+        table = np.array([features for features, _ in rows])
+        scores = self.model.predict(table) if self._known else self.model.prior(table)
+        return np.where([is_valid for _, is_valid in rows], scores, -np.inf)
 
     def learn(self, history: History) -> None:
         """Fit the model to what was measured, if there is anything new."""
         timed = {candidate: seconds for candidate, seconds in history.items() if seconds is not None}
         if timed and len(timed) != self._known:
             self._known = len(timed)
-            self.model.fit(self._features(list(timed)), min(timed.values()) / np.array(list(timed.values())))
+            table = np.array([features for features, _ in self._rows_of(list(timed))])
+            self.model.fit(table, min(timed.values()) / np.array(list(timed.values())))
 
-    def _features(self, candidates: Sequence[Candidate]) -> Numbers:
-        rows: Numbers | None = None
-        for sketch, places in _by_sketch(candidates).items():
-            found = self._nest(sketch).features(self._values(sketch, [candidates[at] for at in places]))
-            if rows is None:
-                rows = np.zeros((len(candidates), found.shape[1]))
-            rows[places] = found
-        assert rows is not None
-        return rows
+    def _rows_of(self, candidates: Sequence[Candidate]) -> list[tuple[Numbers, bool]]:
+        """The features of each candidate, and whether it is within limits; worked out once for each."""
+        new = [candidate for candidate in dict.fromkeys(candidates) if candidate not in self._rows]
+        for sketch, of_sketch in _by_sketch(new).items():
+            features, valid = self._nest(sketch).features_and_valid(self._values(sketch, of_sketch))
+            self._rows |= dict(zip(of_sketch, zip(features, map(bool, valid), strict=True), strict=True))
+        return [self._rows[candidate] for candidate in candidates]
 
     def _values(self, sketch: int, candidates: Sequence[Candidate]) -> Mapping[str, NDArray[np.int64]]:
         names = self.space.knobs[sketch].names
@@ -69,9 +73,9 @@ class Ranker:
         return self._nests[sketch]
 
 
-def _by_sketch(candidates: Sequence[Candidate]) -> dict[int, list[int]]:
-    """The places of the candidates of each sketch."""
-    found: dict[int, list[int]] = {}
-    for place, candidate in enumerate(candidates):
-        found.setdefault(candidate.sketch, []).append(place)
+def _by_sketch(candidates: Sequence[Candidate]) -> dict[int, list[Candidate]]:
+    """The candidates of each sketch."""
+    found: dict[int, list[Candidate]] = {}
+    for candidate in candidates:
+        found.setdefault(candidate.sketch, []).append(candidate)
     return found

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -164,3 +165,50 @@ def test_two_writers_share_a_file(tmp_path: Path):
     kept = list(read_records(path))
     assert [r.knobs["n"] for r in kept if r.sketch == "one"] == list(range(150))
     assert [r.knobs["n"] for r in kept if r.sketch == "other"] == list(range(150))
+
+
+# -- a whole tuner
+
+KILLS = 50
+
+
+def processes_with(mark: str) -> list[int]:
+    """The processes that have inherited a variable with that value from the tuner."""
+    found: list[int] = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if f"TUNED_BY={mark}".encode() in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc")
+def test_a_tuner_that_is_killed_goes_on_where_it_was(tmp_path: Path):
+    """At any moment a kill costs no trial that is on the disk, the file stays readable, and no process stays behind."""
+    program, records, rng = tmp_path / "gemm.mlir", tmp_path / "gemm.jsonl", Random(0)
+    program.write_text(str(kernel_of(matmul(16, 24, 32))), encoding="utf-8")
+    command = [sys.executable, "-m", "tilework.tools.cli", "tune", str(program), "--records", str(records)]
+    trials: list[Record] = []
+    for kill in range(KILLS):
+        environment = {**os.environ, "TUNED_BY": f"{os.getpid()}.{kill}"}
+        arguments = ["--trials", "100000", "--seconds", "600", "--seed", str(kill)]
+        tuner = subprocess.Popen([*command, *arguments], env=environment, stderr=subprocess.DEVNULL)
+        end, had = time.monotonic() + 60.0, len(trials)
+        while kill % 5 and had == len(trials) and time.monotonic() < end:
+            time.sleep(0.05)  # of five kills one comes when the tuner starts, and four while it measures
+            had = records.read_bytes().count(b"\n") if records.exists() else 0
+        time.sleep(rng.uniform(0.0, 1.5))
+        before = records.read_bytes().count(b"\n") if records.exists() else 0
+        tuner.kill()
+        tuner.wait()
+        end = time.monotonic() + 30.0
+        while processes_with(environment["TUNED_BY"]) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert processes_with(environment["TUNED_BY"]) == []
+        kept = list(read_records(records))
+        assert len(kept) >= before and kept[: len(trials)] == trials
+        trials = kept
+    assert len(trials) > KILLS
+    candidates = [(record.compiler, record.sketch, *record.knobs.items()) for record in trials]
+    assert len(candidates) == len(set(candidates))

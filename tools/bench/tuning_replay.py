@@ -1,7 +1,7 @@
 """Searches replayed over recorded trials: how many trials each explorer needs, without running anything.
 
     python -m tilework.tools.bench.tuning_replay collect FOLDER [--trials 800]
-    python -m tilework.tools.bench.tuning_replay replay FOLDER [--seeds 12] [--json FILE]
+    python -m tilework.tools.bench.tuning_replay replay FOLDER [--trials 200] [--seeds 12] [--json FILE]
 
 `collect` measures random candidates of six kernels, each into a file of records, on one thread. `replay` lets explorers
 search among these candidates alone: what they propose is the record that is nearest to it.
@@ -18,10 +18,14 @@ from random import Random
 from statistics import median
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tilework.api import tune
 from tilework.runtime.threads import set_num_threads
 from tilework.targets import parse_target
 from tilework.tools.bench.tuning_programs import PROGRAMS
+from tilework.tuning.budget import MODEL
 from tilework.tuning.candidate import Candidate
 from tilework.tuning.explorers.registry import explorer_named
 from tilework.tuning.models.registry import model_named
@@ -38,15 +42,12 @@ KERNELS = ("gemm", "gemm, transposed", "conv 3x3", "depthwise", "softmax", "batc
 SEARCHES = {
     "random": ("random", None),
     "genetic": ("genetic", None),
-    "annealing, analytic": ("annealing", "analytic"),
     "annealing, trees": ("annealing", "trees"),
-    "annealing, residual": ("annealing", "residual"),
-    "evolutionary, trees": ("evolutionary", "trees"),
     "evolutionary, residual": ("evolutionary", "residual"),
 }
 """Explorers, each with the model that guides it."""
 
-MARKS = (64, 200, 800)
+MARKS = (16, 64, 200)
 """After so many trials the best so far is told."""
 
 NEAR = (0.95, 0.98)
@@ -61,6 +62,7 @@ class RecordedSpace(Space):
         self.seconds = seconds
         self._all = list(seconds)
         self._of = {n: [c for c in self._all if c.sketch == n] for n in range(len(self.sketches))}
+        self._values = {n: np.array([c.values for c in of], np.int64) for n, of in self._of.items()}
 
     def draw(self, rng: Random) -> Candidate:
         return rng.choice(self._all)
@@ -78,14 +80,8 @@ class RecordedSpace(Space):
         """One of the records of a sketch that have most values in common with a candidate, the candidate apart."""
         if candidate in self.seconds:
             return candidate
-        distances = {c: _distance(c, candidate) for c in self._of[candidate.sketch]}
-        least = min(distances.values())
-        return rng.choice([c for c, distance in distances.items() if distance == least])
-
-
-def _distance(one: Candidate, other: Candidate) -> int:
-    """In how many knobs candidates of one sketch differ."""
-    return sum(a != b for a, b in zip(one.values, other.values, strict=True))
+        distances: NDArray[np.int64] = (self._values[candidate.sketch] != candidate.values).sum(axis=1)
+        return self._of[candidate.sketch][int(rng.choice(np.flatnonzero(distances == distances.min())))]
 
 
 @dataclass(frozen=True)
@@ -95,6 +91,7 @@ class Recorded:
     task: Task
     space: RecordedSpace
     default: float
+    ranker: Ranker
 
 
 def recorded(name: str, folder: Path) -> Recorded:
@@ -106,7 +103,8 @@ def recorded(name: str, folder: Path) -> Recorded:
     seconds = {c: r.outcome.seconds for r in records if (c := _candidate(space, r)) is not None}
     [default] = [r.outcome.seconds for r in records if r.sketch == DEFAULT]
     assert default is not None
-    return Recorded(task, RecordedSpace(space, seconds), default)
+    found = RecordedSpace(space, seconds)
+    return Recorded(task, found, default, Ranker(task, found, model_named(MODEL, task.target)))
 
 
 def _candidate(space: Space, record: Record) -> Candidate | None:
@@ -116,7 +114,7 @@ def _candidate(space: Space, record: Record) -> Candidate | None:
 def replay(what: Recorded, explorer: str, model: str | None, seed: int, trials: int) -> list[float]:
     """The best seconds after each trial."""
     rng = Random(seed)
-    ranker = None if model is None else Ranker(what.task, what.space, model_named(model, what.task.target))
+    ranker = None if model is None else what.ranker.untaught(model_named(model, what.task.target))
     search = explorer_named(explorer)(what.space, rng, ranker)
     history: dict[Candidate, float | None] = {}
     curve: list[float] = []
@@ -154,20 +152,20 @@ def _file(folder: Path, name: str) -> Path:
     return folder / f"{name.replace(', ', '-').replace(' ', '-')}.jsonl"
 
 
-def _collect(folder: Path, trials: int) -> None:
+def _collect(folder: Path, kernels: Sequence[str], trials: int) -> None:
     set_num_threads(1)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in KERNELS:
+    for name in kernels:
         tuned = tune(PROGRAMS[name](), trials=trials + 1, seconds=86400, records=_file(folder, name), explorer="random")
         print(f"{name}: {len(tuned.trials)} trials", flush=True)
 
 
-def _replay(folder: Path, seeds: int, file: Path | None) -> None:
+def _replay(folder: Path, kernels: Sequence[str], seeds: int, trials: int, file: Path | None) -> None:
     found: dict[str, Any] = {}
-    for name in KERNELS:
+    for name in kernels:
         what = recorded(name, folder)
         curves = {
-            title: [replay(what, explorer, model, seed, len(what.space.seconds)) for seed in range(seeds)]
+            title: [replay(what, explorer, model, seed, trials) for seed in range(seeds)]
             for title, (explorer, model) in SEARCHES.items()
         }
         found[name] = {**summary(what, curves), "curves": {t: _thinned(c, what) for t, c in curves.items()}}
@@ -190,13 +188,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="replay searches over recorded trials")
     parser.add_argument("command", choices=["collect", "replay"])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--trials", type=int, default=800)
+    parser.add_argument("--kernels", nargs="+", default=KERNELS, choices=KERNELS, metavar="NAME")
+    parser.add_argument("--trials", type=int, help="by default 800 to collect, 200 to replay")
     parser.add_argument("--seeds", type=int, default=12)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     commands: Mapping[str, Callable[[], None]] = {
-        "collect": lambda: _collect(options.folder, options.trials),
-        "replay": lambda: _replay(options.folder, options.seeds, options.json),
+        "collect": lambda: _collect(options.folder, options.kernels, options.trials or 800),
+        "replay": lambda: _replay(options.folder, options.kernels, options.seeds, options.trials or 200, options.json),
     }
     commands[options.command]()
 

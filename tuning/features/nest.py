@@ -71,19 +71,26 @@ class SymbolicNest:
         values: for every knob, n of its choices. Rows of configurations that the schedule refuses are 0. Raises
         UsageError where a knob is missing or unknown, and for numbers that are no choices.
         """
-
-        def rows(lowered: Lowered, measured: Measured, count: int) -> Array:
-            return columns.table(measured, lowered.main, count)
-
-        return self._for_all(values, len(self.names), rows)
+        return self._for_all(values, len(self.names), self._feature_rows)
 
     def valid(self, values: Values) -> NDArray[np.bool_]:
         """Which of n configurations are within all limits, and not refused. values: as `features` takes them."""
+        return self._for_all(values, 1, self._limit_rows)[:, 0] > 0
+
+    def features_and_valid(self, values: Values) -> tuple[Array, NDArray[np.bool_]]:
+        """Both, for which much of the work is the same."""
 
         def rows(lowered: Lowered, measured: Measured, count: int) -> Array:
-            return np.broadcast_to(np.asarray(within_limits(measured, self._target), float), (count,))[:, None]
+            return np.hstack([self._feature_rows(lowered, measured, count), self._limit_rows(lowered, measured, count)])
 
-        return self._for_all(values, 1, rows)[:, 0] > 0
+        table = self._for_all(values, len(self.names) + 1, rows)
+        return table[:, :-1], table[:, -1] > 0
+
+    def _feature_rows(self, lowered: Lowered, measured: Measured, count: int) -> Array:
+        return columns.table(measured, lowered.main, count)
+
+    def _limit_rows(self, lowered: Lowered, measured: Measured, count: int) -> Array:
+        return np.broadcast_to(np.asarray(within_limits(measured, self._target), float), (count,))[:, None]
 
     # -- lowering
 

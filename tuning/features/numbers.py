@@ -29,6 +29,11 @@ class Numbers:
         self._symbols = symbols
         self._known: dict[Expr, Number] = {}
 
+    @property
+    def count(self) -> int:
+        """Of how many configurations the symbols are; one where all have the same values."""
+        return max(map(np.size, self._symbols.values()), default=1)
+
     def of(self, e: Expr) -> Number:
         """The value of an expression over symbols."""
         if not e.terms:
