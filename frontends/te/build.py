@@ -26,7 +26,7 @@ from tilework.driver.phases import kernel_passes, run_passes
 from tilework.frontends.te.arguments import check_flag, check_text
 from tilework.frontends.te.errors import errors_for_python
 from tilework.frontends.te.schedule import Schedule, check_schedule
-from tilework.frontends.te.tensor import PlaceholderOp, Tensor
+from tilework.frontends.te.tensor import Argument, PlaceholderOp, Tensor
 from tilework.frontends.te.text import LoweredModule
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.runtime.cache import KernelCache, cache_for, source_hash
@@ -38,7 +38,7 @@ from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 
 
 def lower(
-    s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False, target: str = "llvm"
+    s: Schedule, args: Sequence[Argument], name: str = "main", simple_mode: bool = False, target: str = "llvm"
 ) -> LoweredModule:
     """As `tilework.lower`."""
     check_flag(simple_mode, "simple_mode")
@@ -55,7 +55,7 @@ def lower(
 
 def build(
     s: Schedule,
-    args: Sequence[Tensor],
+    args: Sequence[Argument],
     target: str = "llvm",
     name: str = "default_function",
     cache: KernelCache | None = None,
@@ -68,7 +68,8 @@ def build(
     kept = cache_for(cache)
     with no_cyclic_gc(), errors_for_python():
         module = _module(s, args, ENTRY)
-    _check_symbols(s, args)
+    tensors, _ = s.arguments(args)
+    _check_symbols(s, tensors)
     set_targets(module, {HOST: machine})
     [kernel] = (op for op in module.ops if isinstance(op, te.KernelOp))
     key, requirements = _key(module, checked), requirements_of(kernel)
@@ -79,10 +80,10 @@ def build(
         kept.put(key, *entry)
     object_code, metadata = entry
     declaration = declaration_in(metadata["declaration"])
-    return Function(replace(_info(s, args, name, declaration, str(machine)), requirements=requirements), object_code)
+    return Function(replace(_info(s, tensors, name, declaration, str(machine)), requirements=requirements), object_code)
 
 
-def _module(s: Schedule, args: Sequence[Tensor], name: str) -> ModuleOp:
+def _module(s: Schedule, args: Sequence[Argument], name: str) -> ModuleOp:
     check_schedule(s)
     if args is None:  # pyright: ignore[reportUnnecessaryComparison]
         raise UsageError("arguments are a list of tensors; none is given")
@@ -102,7 +103,7 @@ def _key(module: ModuleOp, checked: bool) -> str:
 def _info(s: Schedule, args: Sequence[Tensor], name: str, declaration: KernelOp, target: str) -> FunctionInfo:
     read = tuple(i for i, t in enumerate(args) if isinstance(t.op, PlaceholderOp))
     written = tuple(i for i in range(len(args)) if i not in read)
-    specs = tuple(TensorSpec(s.names.stages[t.op], t.dtype, tuple(_dim(s.dim(e)) for e in t.dims)) for t in args)
+    specs = tuple(TensorSpec(s.names.stages.get(t.op, t.name), t.dtype, tuple(_dim(s.dim(e)) for e in t.dims)) for t in args)
     symbols = tuple(symbol.data for symbol in declaration.symbols)
     entry, checks = declaration.sym_name.data, _checks(declaration)
     sizes = scratch_bytes(declaration)

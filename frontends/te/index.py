@@ -47,7 +47,7 @@ class IndexValue(ScalarLike):
         """The index over `Name`s."""
         raise NotImplementedError
 
-    def value(self) -> Scalar:
+    def scalar(self) -> Scalar:
         return IndexData("int32", self.expr)
 
     def __add__(self, other: Any) -> Any:
@@ -138,20 +138,49 @@ class Var(IndexValue):
         return self._expr
 
 
+class IntImm(int):
+    """A number that is known, as an extent: an int with `value` and `dtype`, by TVM's names."""
+
+    dtype = "int32"
+
+    @property
+    def value(self) -> int:
+        """The number."""
+        return int(self)
+
+
+def index_of(e: Expr) -> IntImm | Index:
+    """An index expression as a number where it is known, else as an index."""
+    return Index(e) if e.constant is None else IntImm(e.constant)
+
+
 @dataclass(frozen=True)
 class Range:
-    """From `min` on, `extent` values."""
+    """From `min` on, `extent` values: numbers where they are known."""
 
     min: IndexLike
     extent: IndexLike
 
     def __post_init__(self) -> None:
-        to_index(self.min)
-        to_index(self.extent)
+        object.__setattr__(self, "min", index_of(to_index(self.min)))
+        object.__setattr__(self, "extent", index_of(to_index(self.extent)))
 
 
 class IterVar(IndexValue):
-    """An axis. `thread_tag` names a thread index such as threadIdx.x, which needs no `dom`."""
+    """An axis. `thread_tag` names a thread index such as threadIdx.x, which needs no `dom`.
+
+    The names in capitals are what `iter_type` is, and what `Stage.iter_var_attrs` says that a schedule made of it.
+    """
+
+    DataPar = 0
+    ThreadIndex = 1
+    CommReduce = 2
+    Ordered = 3
+    DimInfo = 4
+    Unrolled = 5
+    Vectorized = 6
+    Parallelized = 7
+    Tensorized = 8
 
     def __init__(self, dom: Range | None, name: str, is_reduce: bool = False, thread_tag: str = ""):
         self.dom = dom
@@ -171,6 +200,13 @@ class IterVar(IndexValue):
         return super().__eq__(other)
 
     __hash__ = IndexValue.__hash__
+
+    @property
+    def iter_type(self) -> int:
+        """What kind of axis it is, before a schedule: `DataPar`, `CommReduce` or `ThreadIndex`."""
+        if self.thread_tag:
+            return self.ThreadIndex
+        return self.CommReduce if self.is_reduce else self.DataPar
 
     @property
     def var(self) -> IterVar:

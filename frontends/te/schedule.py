@@ -29,13 +29,23 @@ from tilework.dialects.support.names import identifier
 from tilework.dialects.te.reducers import why_not_in_parts
 from tilework.frontends.te.arguments import check_flag, check_integer, check_scope, check_text, kind, listed
 from tilework.frontends.te.extents import extent_of
-from tilework.frontends.te.index import IterVar, Range
+from tilework.frontends.te.index import IterVar, Name, Range, Var
 from tilework.frontends.te.kernel import build_kernel, name_everything, operations_for, placeholders
 from tilework.frontends.te.kernel_body import example_against
 from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.scalar import Reduction
 from tilework.frontends.te.stage import Stage
-from tilework.frontends.te.tensor import ComputeOp, Operation, ScheduledOp, StagedOp, Tensor, tensors_of
+from tilework.frontends.te.tensor import (
+    Argument,
+    ComputeOp,
+    NumberVar,
+    Operation,
+    ScheduledOp,
+    StagedOp,
+    Tensor,
+    placeholder,
+    tensors_of,
+)
 from tilework.frontends.te.text import module_text
 
 
@@ -49,6 +59,7 @@ class Schedule:
         self.primitives = Primitives(self.names, placeholders(self.operations))
         self.stages: list[Stage] = []
         self._stage_of: dict[Operation, Stage] = {}
+        self._numbers: dict[Name, Tensor] = {}
         for op in self.operations:
             if isinstance(op, StagedOp):
                 self._new_stage(op, self.names.stages[op])
@@ -186,31 +197,48 @@ class Schedule:
 
     # -- text
 
-    def module(self, name: str = "main", args: Sequence[Tensor] | None = None) -> ModuleOp:
+    def module(self, name: str = "main", args: Sequence[Argument] | None = None) -> ModuleOp:
         """The kernel and its schedule. args: its tensors in order; by default placeholders and then outputs."""
         if not check_text(name, "the name of a kernel"):
             raise UsageError("the name of a kernel is not empty")
         read = placeholders(self.operations)
         results = [t for op in self.outputs for t in op.outputs]
+        numbers: dict[Name, Tensor] = {}
         if args is not None:
             given = listed(args)
             if given is None:
                 raise UsageError(f"arguments are a list of tensors, not {kind(args)}")
-            args = tensors_of(given, "arguments")
+            args, numbers = self.arguments(given)
             if len({id(t) for t in args}) != len(args):
                 raise UsageError("an argument is given twice")
-            made = {id(t) for op in self.operations for t in op.outputs}
+            made = {id(t) for t in (*(t for op in self.operations for t in op.outputs), *numbers.values())}
             for tensor in args:
                 if id(tensor) not in made:
                     raise UsageError(f"argument '{tensor.name}' is not part of this schedule")
             missing = [t.name for t in results if all(t is not a for a in args)]
             if missing:
                 raise UsageError(f"output '{missing[0]}' of the schedule is not among the arguments")
-            read = [t for t in args if t in read]
+            read = [t for t in args if t in read or t in numbers.values()]
             results = [t for t in args if isinstance(t.op, StagedOp)]
-        kernel = build_kernel(name, self.names, read, results, self.operations)
+        kernel = build_kernel(name, self.names, read, results, self.operations, numbers)
         declared = [d for intrin, text in self.primitives.intrinsics.items() for d in intrin.declarations(text)]
         return ModuleOp([*declared, kernel, self.primitives.sequence_for(name, read)])
+
+    def arguments(self, args: Sequence[object]) -> tuple[list[Tensor], dict[Name, Tensor]]:
+        """The tensors that hold arguments, those that are numbers among them; and those of te.vars, which may be sizes.
+
+        Raises UsageError for what is neither a tensor nor a variable.
+        """
+        held = [self._held(arg) if isinstance(arg, Var) else arg for arg in args]
+        tensors = tensors_of([arg.tensor if isinstance(arg, NumberVar) else arg for arg in held], "arguments")
+        numbers = {arg.key: self._held(arg) for arg in args if isinstance(arg, Var)}
+        return tensors, numbers
+
+    def _held(self, number: Var) -> Tensor:
+        """What holds the value of a variable that is an argument."""
+        if number.key not in self._numbers:
+            self._numbers[number.key] = placeholder((), "int32", number.name)
+        return self._numbers[number.key]
 
     def mlir(self) -> str:
         """Kernel and schedule as `.mlir`, for opt-tool."""
