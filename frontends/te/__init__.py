@@ -1,7 +1,7 @@
 """Tensor expressions and schedules in Python, with the names, arguments and meaning of TVM 0.8's `te`."""
 
 from tilework.frontends.te import ir_builder
-from tilework.frontends.te.auto_inline import AutoInlineElemWise, AutoInlineInjective
+from tilework.frontends.te.auto_inline import AutoInlineBroadcast, AutoInlineElemWise, AutoInlineInjective
 from tilework.frontends.te.errors import ScheduleError
 from tilework.frontends.te.extern import ExternOp, extern
 from tilework.frontends.te.functions import (
@@ -56,7 +56,8 @@ from tilework.frontends.te.functions import (
     truncdiv,
     truncmod,
 )
-from tilework.frontends.te.index import IterVar, Range, Var
+from tilework.frontends.te.index import IntImm, IterVar, Range, Var
+from tilework.frontends.te.inferred_bounds import InferBound, ScheduleOps
 from tilework.frontends.te.reductions import (
     all,  # noqa: A004
     any,  # noqa: A004
@@ -66,14 +67,18 @@ from tilework.frontends.te.reductions import (
     prod,
     sum,  # noqa: A004
 )
+from tilework.frontends.te.relations import Fuse, IterVarAttr, Singleton, Split
 from tilework.frontends.te.scalar import const
 from tilework.frontends.te.scan import ScanOp, scan
 from tilework.frontends.te.schedule import Group, Schedule, create_schedule, knob
 from tilework.frontends.te.stage import Stage
 from tilework.frontends.te.tensor import (
     ComputeOp,
+    NumberVar,
+    Operation,
     PlaceholderOp,
     Tensor,
+    TensorSlice,
     compute,
     placeholder,
     reduce_axis,
@@ -85,21 +90,32 @@ from tilework.frontends.te.tensor import (
 from tilework.frontends.te.tensor_intrin import TensorIntrin, decl_buffer, decl_tensor_intrin
 
 __all__ = [
+    "AutoInlineBroadcast",
     "AutoInlineElemWise",
     "AutoInlineInjective",
     "ComputeOp",
     "ExternOp",
+    "Fuse",
     "Group",
+    "InferBound",
+    "IntImm",
     "IterVar",
+    "IterVarAttr",
+    "NumberVar",
+    "Operation",
     "PlaceholderOp",
     "Range",
     "ScanOp",
     "Schedule",
     "ScheduleError",
+    "ScheduleOps",
     "Select",
+    "Singleton",
+    "Split",
     "Stage",
     "Tensor",
     "TensorIntrin",
+    "TensorSlice",
     "Var",
     "abs",
     "acos",

@@ -42,13 +42,23 @@ def lower(
 ) -> LoweredModule:
     """As `tilework.lower`."""
     check_flag(simple_mode, "simple_mode")
-    simple = (ApplyDataflow(), ScheduleToLoop(), Simplify())
     machine = parse_target(target)
-    passes = simple if simple_mode else kernel_passes(machine)
     with no_cyclic_gc(), errors_for_python():
         module = _module(s, args, name)
+    if simple_mode:
+        return loops_of(module)
+    with no_cyclic_gc(), errors_for_python():
         set_targets(module, {HOST: machine})
-        run_passes(passes, make_context(), module)
+        run_passes(kernel_passes(machine), make_context(), module)
+        del module.attributes[TARGETS]
+    return LoweredModule(module)
+
+
+def loops_of(module: ModuleOp) -> LoweredModule:
+    """The loops of a module of te as its schedule says, for no machine; the module is consumed."""
+    with no_cyclic_gc(), errors_for_python():
+        set_targets(module, {HOST: parse_target("llvm")})
+        run_passes((ApplyDataflow(), ScheduleToLoop(), Simplify()), make_context(), module)
         del module.attributes[TARGETS]
     return LoweredModule(module)
 

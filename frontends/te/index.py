@@ -96,7 +96,7 @@ class IndexValue(ScalarLike):
         return _test(at_least, self, other) if is_index(other) else super().__ge__(other)
 
     def __eq__(self, other: Any) -> Scalar:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return _test(equal, self, other) if is_index(other) else super().__eq__(other)
+        return _equality(self, other) if is_index(other) else super().__eq__(other)
 
     def __ne__(self, other: Any) -> Scalar:  # pyright: ignore[reportIncompatibleMethodOverride]
         return scalar.negated(_test(equal, self, other)) if is_index(other) else super().__ne__(other)
@@ -262,6 +262,12 @@ def _divisor(value: object) -> object:
     if (number := to_index(value).constant) is not None and number <= 0:
         raise UsageError(f"an index is divided by {number}: the divisor must be positive")
     return value
+
+
+def _equality(a: object, b: object) -> Test:
+    """Whether two indices are equal; known where they are by a number, or not at all, apart."""
+    apart = (to_index(a) - to_index(b)).constant
+    return Test("bool", equal(to_index(a), to_index(b)), same=None if apart is None else apart == 0)
 
 
 def _test(relation: Callable[..., Predicate], a: object, b: object) -> Scalar:

@@ -33,7 +33,8 @@ Made = TypeVar("Made", bound=Operation)
 class Primitives:
     """handles: the value of every axis that has one. arguments: the kernel's, in order, as long as none are given.
 
-    attached: the axis at which a stage or a group is computed. intrinsics: the program's own, with names.
+    attached: the axis at which a stage or a group is computed. inlined: stages that are computed where they are read.
+    intrinsics: the program's own, with names.
     """
 
     def __init__(self, names: KernelNames, arguments: Sequence[Tensor]):
@@ -41,6 +42,7 @@ class Primitives:
         self.sequence = SequenceOp("main", Region(Block()))
         self.handles: dict[Name, SSAValue] = {}
         self.attached: dict[SSAValue, Name] = {}
+        self.inlined: set[SSAValue] = set()
         self.intrinsics: dict[TensorIntrin, str] = {}
         self._default_arguments = list(arguments)
         self._arguments: dict[Tensor, SSAValue] = {}
@@ -70,11 +72,16 @@ class Primitives:
         """Append that a stage or a group is computed at an axis."""
         self.add(ComputeAtOp(handle, self.handles[axis.key]))
         self.attached[handle] = axis.key
+        self.inlined.discard(handle)
 
     def compute_elsewhere(self, op: ComputeRootOp | ComputeInlineOp | ReverseComputeAtOp) -> None:
         """Append that a stage or a group is computed in nests of its own, where it is read, or behind what it reads."""
         self.add(op)
         self.attached.pop(op.stage, None)
+        if isinstance(op, ComputeInlineOp):
+            self.inlined.add(op.stage)
+        else:
+            self.inlined.discard(op.stage)
 
     def move_attached(self, old: IterVar, new: IterVar) -> None:
         """What is computed at an axis that has become another is computed there, as TVM 0.8 has it."""
@@ -85,6 +92,9 @@ class Primitives:
         """A stage is computed where it was under its old handle."""
         if old in self.attached:
             self.attached[new] = self.attached.pop(old)
+        if old in self.inlined:
+            self.inlined.remove(old)
+            self.inlined.add(new)
 
     def stage(self, name: str, op: StagedOp) -> SSAValue:
         """Append the handle of a stage; from now on its axes have theirs."""

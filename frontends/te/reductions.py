@@ -128,7 +128,7 @@ def _reduce_or_combine(kind: str, expr: object, axis: object, where: object) -> 
     if not _is_axes(axis):
         if where is not None:
             raise UsageError("where= belongs to a reduction: give its reduce axes")
-        return binary(kind, expr, axis)
+        return binary(kind, as_scalar(expr), as_scalar(axis))
     operand = as_scalar(expr)
     check_operands(kind, operand.dtype)
     return _reduction(kind, operand, _axes(axis), where)

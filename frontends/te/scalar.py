@@ -183,13 +183,16 @@ class IndexData(Scalar):
 
 @dataclass(frozen=True, eq=False)
 class Test(Scalar):
-    """Whether an index satisfies a predicate. `same` says of `a == b` for two axes whether they are one."""
+    """Whether an index satisfies a predicate. `same` says of `a == b` whether they are, for two axes whether they are one.
+
+    It is None where that depends on the values of axes and symbols.
+    """
 
     predicate: Predicate
     same: bool | None = None
 
     def __bool__(self) -> bool:
-        """So that Python's `in` and `==` find an axis in a list. Raises UsageError for any other test."""
+        """So that Python's `in` and `==` find an axis in a list, and compare shapes. Raises UsageError for other tests."""
         return super().__bool__() if self.same is None else self.same
 
 

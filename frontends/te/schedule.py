@@ -181,7 +181,30 @@ class Schedule:
             raise UsageError("create_group takes at least one output")
         is_whole = check_flag(include_inputs, "include_inputs of create_group")
         op = CreateGroupOp([self[t].handle for t in made], [self._source(t) for t in taken], is_whole)
-        return Group(self.primitives, self.primitives.add(op).group)
+        group = Group(self.primitives, self.primitives.add(op).group, self._between(made, taken, is_whole))
+        for stage in group.stages:
+            if stage.group is None:
+                stage.group = group
+        return group
+
+    def _between(self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], include_inputs: bool) -> list[Stage]:
+        """The stages that the outputs need up to the inputs."""
+        ends, found = {t.op for t in inputs}, dict[Operation, None]()
+
+        def visit(op: Operation) -> bool:
+            """Whether it leads to an input."""
+            leads = [visit(tensor.op) for tensor in op.input_tensors] if op not in ends else [True]
+            if any(leads) and (op not in ends or include_inputs) and op in self._stage_of:
+                found[op] = None
+            return any(leads)
+
+        for tensor in outputs:
+            visit(self[tensor].op)
+        return [stage for stage in self.stages if stage.op in found]
+
+    def normalize(self) -> Schedule:
+        """The schedule itself: TVM asks for this before bounds are inferred, where nothing is to be done here."""
+        return self
 
     # -- knobs
 
@@ -309,9 +332,10 @@ class Schedule:
 class Group:
     """Stages that are placed together."""
 
-    def __init__(self, primitives: Primitives, handle: SSAValue):
+    def __init__(self, primitives: Primitives, handle: SSAValue, stages: Sequence[Stage]):
         self.primitives = primitives
         self.handle = handle
+        self.stages = list(stages)
 
     def compute_at(self, parent: Stage, scope: IterVar) -> None:
         """Compute the group inside that axis of its consumer."""
