@@ -56,7 +56,7 @@ from tilework.frontends.te.functions import (
     truncdiv,
     truncmod,
 )
-from tilework.frontends.te.index import IntImm, IterVar, Range, Var
+from tilework.frontends.te.index import Index, IndexValue, IntImm, IterVar, Range, Var
 from tilework.frontends.te.inferred_bounds import InferBound, ScheduleOps
 from tilework.frontends.te.reductions import (
     all,  # noqa: A004
@@ -68,7 +68,8 @@ from tilework.frontends.te.reductions import (
     sum,  # noqa: A004
 )
 from tilework.frontends.te.relations import Fuse, IterVarAttr, Singleton, Split
-from tilework.frontends.te.scalar import const
+from tilework.frontends.te.ir_builder import Buffer
+from tilework.frontends.te.scalar import Constant, Scalar, ScalarLike, const
 from tilework.frontends.te.scan import ScanOp, scan
 from tilework.frontends.te.schedule import Group, Schedule, create_schedule, knob
 from tilework.frontends.te.stage import Stage
@@ -93,10 +94,14 @@ __all__ = [
     "AutoInlineBroadcast",
     "AutoInlineElemWise",
     "AutoInlineInjective",
+    "Buffer",
     "ComputeOp",
+    "Constant",
     "ExternOp",
     "Fuse",
     "Group",
+    "Index",
+    "IndexValue",
     "InferBound",
     "IntImm",
     "IterVar",
@@ -105,6 +110,8 @@ __all__ = [
     "Operation",
     "PlaceholderOp",
     "Range",
+    "Scalar",
+    "ScalarLike",
     "ScanOp",
     "Schedule",
     "ScheduleError",

@@ -262,16 +262,16 @@ class Stage:
         if pragma_type in _KIND_PRAGMAS:
             getattr(self, pragma_type)(var)
             return
+        leaf = self.leaf(var, "pragma")
         self._attr(var).pragma_keys.append(pragma_type)
         self._attr(var).pragma_values.append(pragma_value)
         if pragma_type in _PARALLEL_HINTS:
-            self.leaf(var, "pragma")
             return
         number = pragma_value if isinstance(pragma_value, KnobAttr) else integer_of(pragma_value)
         if number is None or (isinstance(number, int) and number < 0):
             raise UsageError(f"pragma '{pragma_type}' takes a number of at least 0")
         number = check_number(number, f"pragma '{pragma_type}'", least=0)
-        self.primitives.add(PragmaOp(self.leaf(var, "pragma"), pragma_type, number))
+        self.primitives.add(PragmaOp(leaf, pragma_type, number))
 
     def tensorize(self, var: IterVar, tensor_intrin: TensorIntrin | str) -> None:
         """Everything from that axis inwards is one call of the intrinsic of that name."""
