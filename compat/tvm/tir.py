@@ -7,70 +7,7 @@ from typing import Any
 
 from tilework import te
 from tilework.te import (
-    Buffer,
-    IntImm,
-    IterVar,
-    Select,
-    Var,
-    abs,  # noqa: A004  TVM's names
-    acos,
-    acosh,
-    all,  # noqa: A004
-    any,  # noqa: A004
-    asin,
-    asinh,
-    atan,
-    atanh,
-    ceil,
-    clz,
-    comm_reducer,
-    const,
-    copysign,
-    cos,
-    cosh,
-    decl_buffer,
-    div,
-    erf,
-    exp,
-    exp2,
-    exp10,
-    floor,
-    floordiv,
-    floormod,
-    fmod,
-    hypot,
-    if_then_else,
-    indexdiv,
-    indexmod,
-    ir_builder,
-    isfinite,
-    isinf,
-    isnan,
-    log,
-    log1p,
-    log2,
-    log10,
-    max,  # noqa: A004
-    max_value,
-    min,  # noqa: A004
-    min_value,
-    nearbyint,
-    popcount,
     power,
-    prod,
-    round,  # noqa: A004
-    rsqrt,
-    sigmoid,
-    sin,
-    sinh,
-    sqrt,
-    sum,  # noqa: A004
-    tan,
-    tanh,
-    trunc,
-    truncdiv,
-    truncmod,
-    var,
 )
 
 PrimExpr = te.ScalarLike

@@ -2,6 +2,7 @@
 
 from tilework.frontends.te import ir_builder
 from tilework.frontends.te.auto_inline import AutoInlineBroadcast, AutoInlineElemWise, AutoInlineInjective
+from tilework.frontends.te.buffers import Buffer, decl_buffer
 from tilework.frontends.te.errors import ScheduleError
 from tilework.frontends.te.extern import ExternOp, extern
 from tilework.frontends.te.functions import (
@@ -58,6 +59,7 @@ from tilework.frontends.te.functions import (
 )
 from tilework.frontends.te.index import Index, IndexValue, IntImm, IterVar, Range, Var
 from tilework.frontends.te.inferred_bounds import InferBound, ScheduleOps
+from tilework.frontends.te.packed import PackedCall, call_packed
 from tilework.frontends.te.reductions import (
     all,  # noqa: A004
     any,  # noqa: A004
@@ -68,7 +70,6 @@ from tilework.frontends.te.reductions import (
     sum,  # noqa: A004
 )
 from tilework.frontends.te.relations import Fuse, IterVarAttr, Singleton, Split
-from tilework.frontends.te.ir_builder import Buffer
 from tilework.frontends.te.scalar import Constant, Scalar, ScalarLike, const
 from tilework.frontends.te.scan import ScanOp, scan
 from tilework.frontends.te.schedule import Group, Schedule, create_schedule, knob
@@ -88,7 +89,7 @@ from tilework.frontends.te.tensor import (
     thread_axis,
     var,
 )
-from tilework.frontends.te.tensor_intrin import TensorIntrin, decl_buffer, decl_tensor_intrin
+from tilework.frontends.te.tensor_intrin import TensorIntrin, decl_tensor_intrin
 
 __all__ = [
     "AutoInlineBroadcast",
@@ -108,6 +109,7 @@ __all__ = [
     "IterVarAttr",
     "NumberVar",
     "Operation",
+    "PackedCall",
     "PlaceholderOp",
     "Range",
     "Scalar",
@@ -134,6 +136,7 @@ __all__ = [
     "atan",
     "atanh",
     "call_intrin",
+    "call_packed",
     "ceil",
     "clz",
     "comm_reducer",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeVar
 
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -114,15 +114,31 @@ class Primitives:
         """The names of axes in the text."""
         return [self.names.axes.get(a.key, a.name) for a in axes]
 
-    def sequence_for(self, kernel: str, arguments: Sequence[Tensor]) -> SequenceOp:
-        """A copy of the sequence for the kernel of that name with these arguments."""
+    def _is_about(self, op: Operation, stages: Collection[str]) -> bool:
+        """Whether a primitive is about stages that are named. Raises UsageError where it is about another one, too."""
+        named = _stages_named(op)
+        if named and named.isdisjoint(stages) != (not named.issubset(stages)):
+            names = " and ".join(sorted(f"'{name}'" for name in named))
+            raise UsageError(f"{op.name} relates stages {names}, between which a function of Python is called")
+        return not named.isdisjoint(stages)
+
+    def sequence_for(
+        self, kernel: str, arguments: Sequence[Tensor], stages: Collection[str] | None = None
+    ) -> SequenceOp:
+        """A copy of the sequence for the kernel of that name with these arguments; of these stages, if any are named.
+
+        Raises UsageError for a primitive about one of the stages and another one.
+        """
         mapped: dict[SSAValue, SSAValue] = {}
-        copies = [op.clone(mapped) for op in self.sequence.body.block.ops]
-        for copy, original in zip(copies, self.sequence.body.block.ops, strict=True):
+        originals = [op for op in self.sequence.body.block.ops if stages is None or self._is_about(op, stages)]
+        copies = [op.clone(mapped) for op in originals]
+        for copy, original in zip(copies, originals, strict=True):
             copy.location = original.location
             for new, old in zip(copy.results, original.results, strict=True):
                 new.name_hint = old.name_hint
         for tensor, value in self._arguments.items():
+            if value not in mapped:
+                continue
             op = mapped[value].owner
             assert isinstance(op, ArgumentOp)
             op.index = ArgumentOp(_position(tensor, arguments)).index
@@ -134,3 +150,10 @@ def _position(tensor: Tensor, tensors: Sequence[Tensor]) -> int:
         if other is tensor:
             return i
     raise UsageError(f"'{tensor.name}' is not an argument of the schedule's kernel")
+
+
+def _stages_named(op: Operation) -> set[str]:
+    """The stages whose handles or axes a primitive takes, or whose handle it makes; none for one of an argument alone."""
+    if isinstance(op, StageOp):
+        return {op.stage.data}
+    return {name for operand in op.operands if isinstance(operand.owner, Operation) for name in _stages_named(operand.owner)}

@@ -7,7 +7,7 @@ lowering alone can refuse is refused there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
@@ -28,10 +28,13 @@ from tilework.dialects.schedule import (
 from tilework.dialects.support.names import identifier
 from tilework.dialects.te.reducers import why_not_in_parts
 from tilework.frontends.te.arguments import check_flag, check_integer, check_scope, check_text, kind, listed
+from tilework.dialects import te
 from tilework.frontends.te.extents import extent_of
+from tilework.frontends.te.extern import ExternOp
 from tilework.frontends.te.index import IterVar, Name, Range, Var
 from tilework.frontends.te.kernel import build_kernel, name_everything, operations_for, placeholders
 from tilework.frontends.te.kernel_body import example_against
+from tilework.frontends.te.pieces import calls_in, pieces_of
 from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.scalar import Reduction
 from tilework.frontends.te.stage import Stage
@@ -40,6 +43,7 @@ from tilework.frontends.te.tensor import (
     ComputeOp,
     NumberVar,
     Operation,
+    PlaceholderOp,
     ScheduledOp,
     StagedOp,
     Tensor,
@@ -47,6 +51,14 @@ from tilework.frontends.te.tensor import (
     tensors_of,
 )
 from tilework.frontends.te.text import module_text
+
+
+class KernelProgram(NamedTuple):
+    """A kernel with its schedule, the tensors that are its arguments, and those of them that it makes."""
+
+    module: ModuleOp
+    arguments: tuple[Tensor, ...]
+    makes: tuple[Tensor, ...]
 
 
 class Schedule:
@@ -222,30 +234,65 @@ class Schedule:
 
     def module(self, name: str = "main", args: Sequence[Argument] | None = None) -> ModuleOp:
         """The kernel and its schedule. args: its tensors in order; by default placeholders and then outputs."""
+        read, results, numbers = self._signature(name, args)
+        if calls := calls_in(self.operations):
+            raise UsageError(
+                f"'{calls[0].name}' is filled by a function of Python, so that the schedule is several kernels: "
+                "tilework.lower shows them"
+            )
+        kernel = build_kernel(name, self.names, read, results, self.operations, numbers)
+        return ModuleOp([*self._declared(), kernel, self.primitives.sequence_for(name, read)])
+
+    def programs(self, name: str, args: Sequence[Argument]) -> list[KernelProgram | ExternOp]:
+        """The kernels of the schedule and the calls of functions of Python, as they run; one kernel where none is."""
+        read, results, numbers = self._signature(name, args)
+        if not calls_in(self.operations):
+            tensors, _ = self.arguments(args)
+            return [KernelProgram(self.module(name, args), tuple(tensors), tuple(results))]
+        found: list[KernelProgram | ExternOp] = []
+        for piece in pieces_of(self.operations, results, lambda op: self[op].attach_type == Stage.Inline):
+            if isinstance(piece, ExternOp):
+                found.append(piece)
+                continue
+            taken = [*read, *piece.reads]
+            inputs = {tensor.op for op in piece.operations for tensor in op.input_tensors}
+            given = [op for op in self.operations if isinstance(op, PlaceholderOp) and op in inputs]
+            operations = [op for op in self.operations if op in (*given, *piece.operations)]
+            label = f"{name}_{len(found)}"
+            kernel = build_kernel(label, self.names, taken, piece.makes, operations, numbers)
+            stages = [stage.name for stage in self.stages if stage.origin_op in piece.operations]
+            module = ModuleOp([*self._declared(), kernel, self.primitives.sequence_for(label, taken, stages)])
+            found.append(KernelProgram(module, (*taken, *piece.makes), piece.makes))
+        return found
+
+    def _declared(self) -> list[te.IntrinsicOp]:
+        return [d for intrin, text in self.primitives.intrinsics.items() for d in intrin.declarations(text)]
+
+    def _signature(
+        self, name: str, args: Sequence[Argument] | None
+    ) -> tuple[list[Tensor], list[Tensor], dict[Name, Tensor]]:
+        """What a kernel reads, what it makes, and which of the first are numbers. Raises UsageError for what is none."""
         if not check_text(name, "the name of a kernel"):
             raise UsageError("the name of a kernel is not empty")
         read = placeholders(self.operations)
         results = [t for op in self.outputs for t in op.outputs]
-        numbers: dict[Name, Tensor] = {}
-        if args is not None:
-            given = listed(args)
-            if given is None:
-                raise UsageError(f"arguments are a list of tensors, not {kind(args)}")
-            args, numbers = self.arguments(given)
-            if len({id(t) for t in args}) != len(args):
-                raise UsageError("an argument is given twice")
-            made = {id(t) for t in (*(t for op in self.operations for t in op.outputs), *numbers.values())}
-            for tensor in args:
-                if id(tensor) not in made:
-                    raise UsageError(f"argument '{tensor.name}' is not part of this schedule")
-            missing = [t.name for t in results if all(t is not a for a in args)]
-            if missing:
-                raise UsageError(f"output '{missing[0]}' of the schedule is not among the arguments")
-            read = [t for t in args if t in read or t in numbers.values()]
-            results = [t for t in args if isinstance(t.op, StagedOp)]
-        kernel = build_kernel(name, self.names, read, results, self.operations, numbers)
-        declared = [d for intrin, text in self.primitives.intrinsics.items() for d in intrin.declarations(text)]
-        return ModuleOp([*declared, kernel, self.primitives.sequence_for(name, read)])
+        if args is None:
+            return read, results, {}
+        given = listed(args)
+        if given is None:
+            raise UsageError(f"arguments are a list of tensors, not {kind(args)}")
+        tensors, numbers = self.arguments(given)
+        if len({id(t) for t in tensors}) != len(tensors):
+            raise UsageError("an argument is given twice")
+        made = {id(t) for t in (*(t for op in self.operations for t in op.outputs), *numbers.values())}
+        for tensor in tensors:
+            if id(tensor) not in made:
+                raise UsageError(f"argument '{tensor.name}' is not part of this schedule")
+        missing = [t.name for t in results if all(t is not a for a in tensors)]
+        if missing:
+            raise UsageError(f"output '{missing[0]}' of the schedule is not among the arguments")
+        read = [t for t in tensors if t in read or t in numbers.values()]
+        return read, [t for t in tensors if isinstance(t.op, StagedOp)], numbers
 
     def arguments(self, args: Sequence[object]) -> tuple[list[Tensor], dict[Name, Tensor]]:
         """The tensors that hold arguments, those that are numbers among them; and those of te.vars, which may be sizes.

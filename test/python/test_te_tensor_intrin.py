@@ -173,7 +173,7 @@ OPEN = te.placeholder((N,), name="open")
             r"buffer 'b' is of shape \[4\] and float32, and tensor 'x' of shape \[8\] and float32",
         ),
         (lambda: te.decl_tensor_intrin(Y.op, lambda *_: {}, binds={X: 3}), "tensors are bound to buffers"),
-        (lambda: te.decl_buffer(8), "the shape of a buffer is a list of whole numbers"),
+        (lambda: te.decl_buffer("8"), "an index is made of integers"),
         (lambda: te.decl_buffer((8,), strides=[1, 2]), "strides of buffer 'buffer' are a list of 1 numbers or te.vars"),
         (
             lambda: te.decl_buffer((8,), offset_factor=16),
