@@ -1,4 +1,4 @@
-"""What programs of te use of TVM's `tir`: values and indices are those of te."""
+"""What programs of te use of TVM's `tir`: values, indices, functions and statements are those of te."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from tilework import te
-from tilework.te import (
-    power,
-)
+from tilework.compat.tvm.refused import refused
+from tilework.te import *  # noqa: F403
 
 PrimExpr = te.ScalarLike
 """The class of all values and indices."""
 
-pow = power  # noqa: A001
+pow = te.power  # noqa: A001
+call_pure_extern = te.call_extern
+call_llvm_intrin = refused("tir.call_llvm_intrin", "te has the functions of math; a snippet of te.intrinsic says others")
+call_llvm_pure_intrin = call_llvm_intrin
+PrimFunc = refused("tir.PrimFunc", "TensorIR is not there; a te schedule is lowered by tvm.lower")
 
 
 def likely(cond: Any) -> Any:
@@ -21,16 +24,19 @@ def likely(cond: Any) -> Any:
     return cond
 
 
+def substitute(node: Any, vmap: Any) -> Any:
+    """An index with other indices in place of te.vars and axes."""
+    return te.substitute(node, vmap)
+
+
 class stmt_functor:  # noqa: N801  a module of TVM
     """How TVM walks over statements."""
 
+    substitute = staticmethod(substitute)
+
     @staticmethod
     def post_order_visit(stmt: Any, fvisit: Callable[[Any], Any]) -> None:
-        """Call a function with every operation of loops, or every value inside a value, those before it that it needs."""
+        """Call a function with every operation of loops, or every value inside a value, inner ones first."""
         module = getattr(stmt, "module", stmt)
-        if isinstance(module, te.ScalarLike):
-            for value in te.values_in(module):
-                fvisit(value)
-            return
-        for op in module.walk(reverse=True):
-            fvisit(op)
+        for part in te.values_in(module) if isinstance(module, te.ScalarLike) else module.walk(reverse=True):
+            fvisit(part)

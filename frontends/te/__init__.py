@@ -3,6 +3,7 @@
 from tilework.frontends.te import ir_builder
 from tilework.frontends.te.auto_inline import AutoInlineBroadcast, AutoInlineElemWise, AutoInlineInjective
 from tilework.frontends.te.buffers import Buffer, decl_buffer
+from tilework.frontends.te.calls import ExternCall, call_extern
 from tilework.frontends.te.errors import ScheduleError
 from tilework.frontends.te.extern import ExternOp, extern
 from tilework.frontends.te.functions import (
@@ -57,7 +58,7 @@ from tilework.frontends.te.functions import (
     truncdiv,
     truncmod,
 )
-from tilework.frontends.te.index import Index, IndexValue, IntImm, IterVar, Range, Var
+from tilework.frontends.te.index import Index, IndexValue, IntImm, IterVar, Range, Var, substitute
 from tilework.frontends.te.inferred_bounds import InferBound, ScheduleOps
 from tilework.frontends.te.packed import PackedCall, call_packed
 from tilework.frontends.te.reductions import (
@@ -70,7 +71,7 @@ from tilework.frontends.te.reductions import (
     sum,  # noqa: A004
 )
 from tilework.frontends.te.relations import Fuse, IterVarAttr, Singleton, Split
-from tilework.frontends.te.scalar import Constant, Scalar, ScalarLike, const
+from tilework.frontends.te.scalar import Constant, Scalar, ScalarLike, const, values_in
 from tilework.frontends.te.scan import ScanOp, scan
 from tilework.frontends.te.schedule import Group, Schedule, create_schedule, knob
 from tilework.frontends.te.stage import Stage
@@ -98,6 +99,7 @@ __all__ = [
     "Buffer",
     "ComputeOp",
     "Constant",
+    "ExternCall",
     "ExternOp",
     "Fuse",
     "Group",
@@ -135,6 +137,7 @@ __all__ = [
     "asinh",
     "atan",
     "atanh",
+    "call_extern",
     "call_intrin",
     "call_packed",
     "ceil",
@@ -189,6 +192,7 @@ __all__ = [
     "sinh",
     "size_var",
     "sqrt",
+    "substitute",
     "sum",
     "tag_scope",
     "tan",
@@ -197,5 +201,6 @@ __all__ = [
     "trunc",
     "truncdiv",
     "truncmod",
+    "values_in",
     "var",
 ]

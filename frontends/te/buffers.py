@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.dialects.builtin import MemRefType, NoneAttr, StridedLayoutAttr, StringAttr
 from xdsl.ir import Attribute
@@ -12,6 +13,7 @@ from tilework.algebra.errors import UsageError
 from tilework.algebra.given_values import integer_of
 from tilework.algebra.index_expr import Expr, const, product
 from tilework.frontends.te.arguments import check_integer, check_text, kind, listed
+from tilework.frontends.te.calls import Pointer
 from tilework.frontends.te.dtypes import check_dtype, element_type_of
 from tilework.frontends.te.index import Index, IntImm, Var, index_of, shape_of
 from tilework.frontends.te.scalar import Constant, Scalar, as_scalar, cast_to
@@ -22,7 +24,8 @@ class Buffer(Tensor):
     """Memory: where a tensor lives that te.extern or an instruction reads or makes, or what statements allocate.
 
     wanted: the distance of elements along each dimension that an instruction asks for, None for any; None for the usual
-    ones. scope: the memory that it asks for, "" for any.
+    ones. scope: the memory that it asks for, "" for any. multiple: of what number the element is a multiple at which it
+    is to begin.
     """
 
     def __init__(
@@ -32,13 +35,15 @@ class Buffer(Tensor):
         dtype: str,
         wanted: tuple[int | None, ...] | None = None,
         scope: str = "",
+        multiple: int = 1,
     ):
         super().__init__(PlaceholderOp(name, "", None), dims, dtype)
         self.wanted = wanted
         self.scope = scope
+        self.multiple = multiple
 
     @property
-    def data(self) -> Buffer:
+    def data(self) -> Any:
         """The buffer itself: as an argument of a call it stands for its memory."""
         return self
 
@@ -98,7 +103,12 @@ class InstructionBuffer(Buffer):
     def access_ptr(self, access_mask: str) -> str:
         """The pointer to the first element, as snippets write it, whether for reading ("r") or writing ("w")."""
         check_text(access_mask, "what access_ptr is for")
-        return f"${self.name}"
+        return Pointer(f"${self.name}", self.dtype)
+
+    @property
+    def data(self) -> Any:
+        """As `access_ptr`."""
+        return self.access_ptr("rw")
 
     @property
     def type(self) -> MemRefType[Attribute]:
@@ -123,22 +133,22 @@ def decl_buffer(
 ) -> Buffer:
     """What an intrinsic wants of a buffer: its strides, a `te.var` for any distance, and its scope.
 
-    Without strides, elements of a row follow each other, and rows are any distance apart. Nobody knows of what number
-    the beginning of a part is a multiple, so that data_alignment and offset_factor above 1 are refused. A buffer may
-    also stand for a tensor of te.extern (`in_buffers`, `out_buffers`), where rows follow each other.
+    Without strides, elements of a row follow each other, and rows are any distance apart. offset_factor: of what number
+    the element is a multiple at which a part begins; another part is refused by `lower`. Nobody knows at which address
+    memory begins, so that data_alignment above 1 is refused. A buffer may also stand for a tensor of te.extern (`in_buffers`, `out_buffers`), where rows follow each other.
     """
     check_text(name, "the name of a buffer")
     dims = shape_of(shape)
     if data is not None or elem_offset is not None:
         raise UsageError("data and elem_offset of decl_buffer are chosen where the intrinsic is used: leave them out")
-    for what, number in (("data_alignment", data_alignment), ("offset_factor", offset_factor)):
-        if check_integer(number, f"{what} of decl_buffer") > 1:
-            raise UsageError(f"{what} of decl_buffer is {number}: parts of buffers may begin at any element")
+    if check_integer(data_alignment, "data_alignment of decl_buffer") > 1:
+        raise UsageError(f"data_alignment of decl_buffer is {data_alignment}: arrays may begin at any element's address")
+    multiple = max(check_integer(offset_factor, "offset_factor of decl_buffer"), 1)
     given = None if strides is None else listed(strides)
     if strides is not None and (given is None or len(given) != len(dims)):
         raise UsageError(f"strides of buffer '{name}' are a list of {len(dims)} numbers or te.vars")
     wanted = None if given is None else tuple(None if isinstance(s, Var) else integer_of(s) for s in given)
-    return Buffer(name, dims, check_dtype(dtype), wanted, scope)
+    return Buffer(name, dims, check_dtype(dtype), wanted, scope, multiple)
 
 
 def check_buffer(value: object, tensor: Tensor) -> Buffer:

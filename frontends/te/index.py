@@ -6,7 +6,7 @@ An integer read from a tensor is a variable too, so that `A[B[i], j]` is an inde
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -233,6 +233,12 @@ def to_index(value: object) -> Expr:
             return var(Name("data", data))
         raise UsageError(f"an index is an integer, not {data.dtype}")
     raise UsageError(f"an index is made of integers, axes and te.var, not of a {type(value).__name__}")
+
+
+def substitute(index: IndexLike, values: Mapping[Any, IndexLike]) -> IndexLike:
+    """An index with other indices in place of axes and te.vars. Raises UsageError for what is no index."""
+    given = {key.key: to_index(value) for key, value in values.items()}
+    return index_of(to_index(index).substitute(given))
 
 
 def index_extremum(larger: bool, a: object, b: object) -> Index:

@@ -18,6 +18,7 @@ from tilework.algebra.errors import UsageError
 from tilework.dialects.loop import Kind
 from tilework.frontends.te.arguments import check_scope, check_text, check_word
 from tilework.frontends.te.buffers import Buffer, Store, store_of
+from tilework.frontends.te.calls import ExternCall
 from tilework.frontends.te.dtypes import check_dtype
 from tilework.frontends.te.index import Index, IterVar, Range, shape_of, to_index
 from tilework.frontends.te.scalar import Scalar, as_condition
@@ -52,7 +53,7 @@ class Allocate:
     scope: str
 
 
-Statement: TypeAlias = Store | For | If | Allocate
+Statement: TypeAlias = Store | For | If | Allocate | ExternCall
 Statements: TypeAlias = Sequence[Statement]
 
 
@@ -159,10 +160,11 @@ class IRBuilder:
         """Record a statement: a store that `vstore` of a buffer makes, or all of another builder's `get()`."""
         if isinstance(stmt, Body):
             self._open[-1].extend(stmt.statements)
-        elif isinstance(stmt, Store):
+        elif isinstance(stmt, Store | ExternCall):
             self.append(stmt)
         else:
-            raise UsageError(f"emit takes buffer.vstore(...) or what ib.get() gives, not a {type(stmt).__name__}")
+            what = "buffer.vstore(...), te.call_extern(...) or what ib.get() gives"
+            raise UsageError(f"emit takes {what}, not a {type(stmt).__name__}")
 
     def likely(self, expr: object) -> object:
         """The condition itself."""

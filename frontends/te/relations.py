@@ -51,4 +51,4 @@ class IterVarAttr:
     bind_thread: IterVar | None = None
     tensor_intrin: TensorIntrin | str | None = None
     pragma_keys: list[str] = field(default_factory=list[str])
-    pragma_values: list[Number | None] = field(default_factory=list["Number | None"])
+    pragma_values: list[Number | str | None] = field(default_factory=list["Number | str | None"])

@@ -402,6 +402,11 @@ def walk(values: Sequence[Scalar]) -> Iterator[Scalar]:
         yield from visit(value)
 
 
+def values_in(value: ScalarLike) -> list[Scalar]:
+    """Every value inside of one, and itself, each once, those before it that it is made of."""
+    return list(walk([value.scalar()]))
+
+
 _DIVISIONS = frozenset({"floordiv", "floormod", "truncdiv", "truncmod"})
 _INTEGERS_ONLY = frozenset({*_DIVISIONS, "shl", "shr", "popcount", "clz"})
 _ANY_NUMBER = frozenset({"add", "sub", "mul", "max", "min", "abs"})

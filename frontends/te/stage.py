@@ -53,6 +53,7 @@ from tilework.frontends.te.scalar import Test
 from tilework.frontends.te.scan import ScanOp
 from tilework.frontends.te.tensor import ScheduledOp, StagedOp, Tensor
 from tilework.frontends.te.tensor_intrin import TensorIntrin
+from tilework.runtime.devices.c.device import define
 
 _LEAVE_IT_FREE = (CacheReadOp, CacheWriteOp, RFactorOp, ComputeInlineOp, ComputeRootOp, SetScopeOp)
 """The primitives that may name a stage which is inlined."""
@@ -60,6 +61,9 @@ _LEAVE_IT_FREE = (CacheReadOp, CacheWriteOp, RFactorOp, ComputeInlineOp, Compute
 
 _KIND_PRAGMAS = ("parallel", "unroll", "vectorize")
 """Pragmas that are primitives too."""
+
+_IMPORTS = ("import_c", "import_llvm")
+"""The pragmas that bring functions of C, by the names of what TVM compiles them to."""
 
 _PARALLEL_HINTS = ("parallel_barrier_when_finish", "parallel_launch_point", "parallel_stride_pattern")
 """Pragmas of TVM about its threads that change nothing here: parallel loops run on threads that are there already."""
@@ -252,13 +256,20 @@ class Stage:
         self._threads[thread_ivar.key] = ivar
         self._attr(ivar).bind_thread = thread_ivar
 
-    def pragma(self, var: IterVar, pragma_type: str, pragma_value: Number | None = None) -> None:
+    def pragma(self, var: IterVar, pragma_type: str, pragma_value: Number | str | None = None) -> None:
         """A request about the loop of an axis, by a known key.
 
-        "vectorize", "unroll" and "parallel" are the primitives of that name. "parallel_launch_point" and its kin are
-        taken and change nothing: parallel loops run on threads that are there already.
+        "vectorize", "unroll" and "parallel" are the primitives of that name. "import_c" and "import_llvm"
+        define the functions of C in a text, which intrinsics call. "parallel_launch_point" and its kin are taken and change nothing: parallel loops
+        run on threads that are there already.
         """
-        check_word(pragma_type, (*PRAGMAS, *_KIND_PRAGMAS, *_PARALLEL_HINTS), "unknown pragma")
+        check_word(pragma_type, (*PRAGMAS, *_KIND_PRAGMAS, *_IMPORTS, *_PARALLEL_HINTS), "unknown pragma")
+        if pragma_type in _IMPORTS:
+            self.leaf(var, "pragma")
+            if not isinstance(pragma_value, str):
+                raise UsageError(f"pragma '{pragma_type}' takes a text of C, not {kind(pragma_value)}")
+            define(pragma_value)
+            return
         if pragma_type in _KIND_PRAGMAS:
             getattr(self, pragma_type)(var)
             return

@@ -8,10 +8,12 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     DictionaryAttr,
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
+    i64,
 )
 from xdsl.ir import Attribute
 
@@ -23,6 +25,9 @@ from tilework.dialects.te.intrinsic import RESULT
 from tilework.dialects.te.joining import identity
 from tilework.frontends.te.arguments import check_function, check_text, kind, listed
 from tilework.frontends.te.buffers import Buffer, InstructionBuffer, check_buffer, decl_buffer
+from tilework.frontends.te.calls import ExternCall
+from tilework.frontends.te.ir_builder import Body
+from tilework.frontends.te.packed import PackedCall
 from tilework.frontends.te.kernel import build_kernel, name_everything, operations_for
 from tilework.frontends.te.tensor import ComputeOp, PlaceholderOp, Tensor
 
@@ -45,6 +50,21 @@ class TensorIntrin:
     body: Snippets | None
     reset: Snippets | None
     update: Snippets | None
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """The tensors that it reads."""
+        return self.op.input_tensors
+
+    @property
+    def reduce_init(self) -> Snippets | None:
+        """The reset, by TVM's name."""
+        return self.reset
+
+    @property
+    def reduce_update(self) -> Snippets | None:
+        """The update, by TVM's name."""
+        return self.update
 
     def declarations(self, name: str) -> list[te.IntrinsicOp]:
         """The `te.intrinsic` of that name, and those that it names."""
@@ -76,8 +96,11 @@ class TensorIntrin:
             "function_type": meaning.function_type,
             "names": ArrayAttr(StringAttr(buffer.name) for buffer in buffers[:-1]),
             "buffers": ArrayAttr(buffer.type for buffer in buffers),
+            "multiples": DenseArrayBase.from_list(i64, [buffer.multiple for buffer in buffers]),
             "snippets": DictionaryAttr({target: _text(lines) for target, lines in snippets.items()}),
         }
+        if all(buffer.multiple == 1 for buffer in buffers):
+            del properties["multiples"]
         return te.IntrinsicOp.create(properties={**properties, **others}, regions=[meaning.detach_region(meaning.body)])
 
     def _meaning(self) -> te.KernelOp:
@@ -109,7 +132,8 @@ def decl_tensor_intrin(
     op: a compute of placeholders of known shape. fcompute: takes the buffers that are read and the result's, and
     returns snippets, such as {"c": f"dot8({outs[0].access_ptr('w')}, ...);"}, or three of these, of which any may be
     None: for the whole compute, for what sets the result to the identity of its reduction, and for what joins a part of
-    the reduction. binds: buffers of tensors, by `decl_buffer`; others have default_buffer_params.
+    the reduction. Snippets may be `te.call_extern(...)` of a function of C; a `te.call_packed` is taken for `lower`, but
+    no back end writes it. binds: buffers of tensors, by `decl_buffer`; others have default_buffer_params.
     """
     is_compute = isinstance(op, ComputeOp)  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
     if not is_compute or not all(isinstance(t.op, PlaceholderOp) for t in op.input_tensors):
@@ -139,14 +163,20 @@ def decl_tensor_intrin(
 
 def _buffer(tensor: Tensor, name: str, bound: Buffer | None, default: Mapping[str, Any]) -> InstructionBuffer:
     asked = decl_buffer(tensor.shape, tensor.dtype, name, **default) if bound is None else check_buffer(bound, tensor)
-    return InstructionBuffer(name, asked.dims, asked.dtype, asked.wanted, asked.scope)
+    return InstructionBuffer(name, asked.dims, asked.dtype, asked.wanted, asked.scope, asked.multiple)
 
 
 def _snippets(value: object) -> Snippets | None:
     if value is None:
         return None
+    if isinstance(value, ExternCall):
+        return value.snippets()
+    if isinstance(value, PackedCall):
+        return {}
+    if isinstance(value, Body) and len(value.statements) == 1 and isinstance(value.statements[0], ExternCall):
+        return _snippets(value.statements[0])
     if not isinstance(value, Mapping):
-        raise UsageError(f'snippets are a dictionary from kinds of targets, such as "llvm", to text, not {kind(value)}')
+        raise UsageError(f'snippets are a dictionary from kinds of targets, such as "llvm", to text, or te.call_extern(...), not {kind(value)}')
     found: Snippets = {}
     for target, text in cast("Mapping[str, object]", value).items():
         lines = listed(text)

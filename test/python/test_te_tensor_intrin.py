@@ -176,8 +176,8 @@ OPEN = te.placeholder((N,), name="open")
         (lambda: te.decl_buffer("8"), "an index is made of integers"),
         (lambda: te.decl_buffer((8,), strides=[1, 2]), "strides of buffer 'buffer' are a list of 1 numbers or te.vars"),
         (
-            lambda: te.decl_buffer((8,), offset_factor=16),
-            "offset_factor of decl_buffer is 16: parts of buffers may",
+            lambda: te.decl_buffer((8,), data_alignment=16),
+            "data_alignment of decl_buffer is 16: arrays may begin at any element's address",
         ),
         (lambda: te.decl_buffer((8,), data=X), "data and elem_offset of decl_buffer are chosen where"),
     ],
