@@ -1,6 +1,6 @@
 """Tensor expressions and schedules in Python, with the names, arguments and meaning of TVM 0.8's `te`."""
 
-from tilework.frontends.te import ir_builder
+from tilework.frontends.te import hybrid, ir_builder
 from tilework.frontends.te.auto_inline import AutoInlineBroadcast, AutoInlineElemWise, AutoInlineInjective
 from tilework.frontends.te.buffers import Buffer, decl_buffer
 from tilework.frontends.te.calls import ExternCall, call_extern
@@ -161,6 +161,7 @@ __all__ = [
     "floordiv",
     "floormod",
     "fmod",
+    "hybrid",
     "hypot",
     "if_then_else",
     "indexdiv",

@@ -80,6 +80,16 @@ def extern(
     return op.outputs[0] if len(op.outputs) == 1 else op.outputs
 
 
+def extern_of(
+    name: str, inputs: Sequence[Tensor], in_buffers: Sequence[Buffer], out_buffers: Sequence[Buffer], body: Body
+) -> list[Tensor]:
+    """The tensors that statements fill, one for each of the buffers that these write."""
+    op = ExternOp(name, inputs, "", None)
+    op.in_buffers, op.out_buffers, op.body = list(in_buffers), list(out_buffers), body
+    op.outputs = [Tensor(op, buffer.dims, buffer.dtype, i) for i, buffer in enumerate(out_buffers)]
+    return op.outputs
+
+
 def _buffers(tensors: Sequence[Tensor], given: object, what: str) -> list[Buffer]:
     """A buffer for each tensor: those that are given, or new ones."""
     if given is None:
