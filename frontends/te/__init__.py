@@ -58,7 +58,7 @@ from tilework.frontends.te.functions import (
     truncdiv,
     truncmod,
 )
-from tilework.frontends.te.index import Index, IndexValue, IntImm, IterVar, Range, Var, substitute
+from tilework.frontends.te.index import Index, IndexValue, IntImm, IterVar, Range, Var, is_one, is_zero, substitute
 from tilework.frontends.te.inferred_bounds import InferBound, ScheduleOps
 from tilework.frontends.te.packed import PackedCall, call_packed
 from tilework.frontends.te.reductions import (
@@ -73,7 +73,7 @@ from tilework.frontends.te.reductions import (
 from tilework.frontends.te.relations import Fuse, IterVarAttr, Singleton, Split
 from tilework.frontends.te.scalar import Constant, Scalar, ScalarLike, const, values_in
 from tilework.frontends.te.scan import ScanOp, scan
-from tilework.frontends.te.schedule import Group, Schedule, create_schedule, knob
+from tilework.frontends.te.schedule import Group, Schedule, create_schedule, knob, schedule_by_rules
 from tilework.frontends.te.stage import Stage
 from tilework.frontends.te.tensor import (
     ComputeOp,
@@ -82,6 +82,7 @@ from tilework.frontends.te.tensor import (
     PlaceholderOp,
     Tensor,
     TensorSlice,
+    broadcast,
     compute,
     placeholder,
     reduce_axis,
@@ -137,6 +138,7 @@ __all__ = [
     "asinh",
     "atan",
     "atanh",
+    "broadcast",
     "call_extern",
     "call_intrin",
     "call_packed",
@@ -167,6 +169,8 @@ __all__ = [
     "indexdiv",
     "indexmod",
     "ir_builder",
+    "is_one",
+    "is_zero",
     "isfinite",
     "isinf",
     "isnan",
@@ -188,6 +192,7 @@ __all__ = [
     "round",
     "rsqrt",
     "scan",
+    "schedule_by_rules",
     "sigmoid",
     "sin",
     "sinh",

@@ -235,6 +235,16 @@ def to_index(value: object) -> Expr:
     raise UsageError(f"an index is made of integers, axes and te.var, not of a {type(value).__name__}")
 
 
+def is_one(index: object) -> bool:
+    """Whether an index is known to be 1."""
+    return is_index(index) and to_index(index).constant == 1
+
+
+def is_zero(index: object) -> bool:
+    """Whether an index is known to be 0."""
+    return is_index(index) and to_index(index).constant == 0
+
+
 def substitute(index: IndexLike, values: Mapping[Any, IndexLike]) -> IndexLike:
     """An index with other indices in place of axes and te.vars. Raises UsageError for what is no index."""
     given = {key.key: to_index(value) for key, value in values.items()}

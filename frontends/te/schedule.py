@@ -62,7 +62,10 @@ class KernelProgram(NamedTuple):
 
 
 class Schedule:
-    """`s[C]` is the stage of tensor C; `print(s)` writes kernel and schedule as `.mlir`."""
+    """`s[C]` is the stage of tensor C; `print(s)` writes kernel and schedule as `.mlir`.
+
+    by_rules: whether the target's rules schedule it, as long as no primitive does.
+    """
 
     def __init__(self, outputs: Sequence[Operation]):
         self.outputs = list(outputs)
@@ -72,6 +75,7 @@ class Schedule:
         self.stages: list[Stage] = []
         self._stage_of: dict[Operation, Stage] = {}
         self._numbers: dict[Name, Tensor] = {}
+        self.by_rules = False
         for op in self.operations:
             if isinstance(op, StagedOp):
                 self._new_stage(op, self.names.stages[op])
@@ -241,6 +245,8 @@ class Schedule:
                 "tilework.lower shows them"
             )
         kernel = build_kernel(name, self.names, read, results, self.operations, numbers)
+        if self.by_rules and not self.primitives.sequence.body.block.ops:
+            return ModuleOp([kernel])
         return ModuleOp([*self._declared(), kernel, self.primitives.sequence_for(name, read)])
 
     def programs(self, name: str, args: Sequence[Argument]) -> list[KernelProgram | ExternOp]:
@@ -399,6 +405,13 @@ def check_schedule(value: object) -> None:
     """Raise UsageError for what is no schedule."""
     if not isinstance(value, Schedule):
         raise UsageError(f"a schedule is expected, not {kind(value)}: te.create_schedule makes one")
+
+
+def schedule_by_rules(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:
+    """A schedule that the rules of the target make when it is built, as long as no primitive is said of it."""
+    schedule = create_schedule(ops)
+    schedule.by_rules = True
+    return schedule
 
 
 def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:

@@ -157,7 +157,7 @@ class Tensor(Elementwise):
 
     def joined(self, function: str, a: object, b: object) -> Any:
         """The tensor of a function of two operands, of which this is one. Raises UsageError for shapes that differ."""
-        return _broadcast(function, a, b)
+        return broadcast(lambda x, y: binary(function, x, y), a, b, f"T_{function}")
 
     def __neg__(self) -> Tensor:
         return compute(self.shape, lambda *i: -self(*i), f"T_neg_{self.op.name}", "elemwise")
@@ -305,7 +305,11 @@ def compute(
     return op.outputs if isinstance(given, tuple | list) else op.outputs[0]
 
 
-def _broadcast(function: str, a: object, b: object) -> Tensor:
+def broadcast(function: Callable[[Any, Any], Any], a: object, b: object, name: str) -> Tensor:
+    """The tensor of a function of two operands' elements, as numpy broadcasts these; one may be a value.
+
+    Its tag is "broadcast" or, of one tensor, "elemwise". Raises UsageError for shapes that do not broadcast.
+    """
     tensors = [operand for operand in (a, b) if isinstance(operand, Tensor)]
     rank = max(tensor.ndim for tensor in tensors)
     dims = [const(1)] * rank
@@ -313,7 +317,7 @@ def _broadcast(function: str, a: object, b: object) -> Tensor:
         for place, dim in enumerate(tensor.dims, start=rank - tensor.ndim):
             if const(1) not in (dim, dims[place]) and dim != dims[place]:
                 shapes = " and ".join(str(list(map(str, t.dims))) for t in tensors)
-                raise UsageError(f"{function} of tensors of shapes {shapes}, which do not broadcast")
+                raise UsageError(f"{name} of tensors of shapes {shapes}, which do not broadcast")
             dims[place] = dim if dims[place] == const(1) else dims[place]
 
     def element(operand: object, at: Sequence[IterVar]) -> object:
@@ -324,7 +328,7 @@ def _broadcast(function: str, a: object, b: object) -> Tensor:
 
     tag = "broadcast" if len(tensors) > 1 else "elemwise"
     shape = tuple(map(index_of, dims))
-    return compute(shape, lambda *at: binary(function, element(a, at), element(b, at)), f"T_{function}", tag)
+    return compute(shape, lambda *at: function(element(a, at), element(b, at)), name, tag)
 
 
 _tags: list[str] = [""]
