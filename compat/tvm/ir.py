@@ -46,6 +46,16 @@ class IRModule:
     def __init__(self, functions: Mapping[str, PrimFunc] | None = None):
         self.functions = dict(functions or {})
 
+    @staticmethod
+    def from_expr(expr: Any) -> Any:
+        """The module of a function of relay. Raises TVMError for anything else."""
+        from tilework.compat.tvm.relay.expr import Function  # relay imports this
+        from tilework.compat.tvm.relay.module import RelayModule
+
+        if not isinstance(expr, Function):
+            raise UsageError(f"IRModule.from_expr takes a relay.Function, not a {type(expr).__name__}")
+        return RelayModule.of(expr)
+
     def __getitem__(self, name: str) -> PrimFunc:
         if name not in self.functions:
             raise UsageError(f"the module has no function '{name}'{did_you_mean(name, self.functions)}")

@@ -4,6 +4,7 @@ from tilework.frontends.te import hybrid, ir_builder
 from tilework.frontends.te.auto_inline import AutoInlineBroadcast, AutoInlineElemWise, AutoInlineInjective
 from tilework.frontends.te.buffers import Buffer, decl_buffer
 from tilework.frontends.te.calls import ExternCall, call_extern
+from tilework.frontends.te.dtypes import element_type_of
 from tilework.frontends.te.errors import ScheduleError
 from tilework.frontends.te.extern import ExternOp, extern
 from tilework.frontends.te.functions import (
@@ -154,6 +155,7 @@ __all__ = [
     "decl_buffer",
     "decl_tensor_intrin",
     "div",
+    "element_type_of",
     "erf",
     "exp",
     "exp10",
