@@ -59,6 +59,7 @@ from tilework.frontends.te.functions import (
     truncdiv,
     truncmod,
 )
+from tilework.frontends.te.gradient import gradient
 from tilework.frontends.te.index import Index, IndexValue, IntImm, IterVar, Range, Var, is_one, is_zero, substitute
 from tilework.frontends.te.inferred_bounds import InferBound, ScheduleOps
 from tilework.frontends.te.packed import PackedCall, call_packed
@@ -165,6 +166,7 @@ __all__ = [
     "floordiv",
     "floormod",
     "fmod",
+    "gradient",
     "hybrid",
     "hypot",
     "if_then_else",
