@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from tilework import api, te
 from tilework.algebra.errors import UsageError, did_you_mean
 from tilework.compat.tvm.refused import refused
 
-Array: TypeAlias = list[Any]
-Map: TypeAlias = dict[Any, Any]
+Array = list
+Map = dict
 """TVM's containers are Python's."""
 
 
@@ -75,7 +75,7 @@ class IRModule:
 def structural_equal(lhs: Any, rhs: Any, map_free_vars: bool = False) -> bool:
     """Whether two indices are the same, whatever they were made of; of anything else, whether the texts are equal."""
     if isinstance(lhs, te.IndexValue | int) and isinstance(rhs, te.IndexValue | int):
-        return bool(lhs - rhs == 0) if (lhs - rhs) is not None else False
+        return te.is_zero(lhs - rhs)
     return str(lhs) == str(rhs)
 
 

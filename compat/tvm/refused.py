@@ -19,5 +19,6 @@ def refused(name: str, instead: str) -> Callable[..., Any]:
         raise NotSupported(f"tvm.{name} is not supported: {instead}")
 
     function.__name__ = function.__qualname__ = name.rpartition(".")[2]
+    vars(function).update(instead=instead, __tvm_name__=f"tvm.{name}")  # a page lists what is refused
     function.__doc__ = f"Not supported: {instead}."
     return function

@@ -22,8 +22,7 @@ def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float =
 
 def assert_prim_expr_equal(lhs: Any, rhs: Any) -> None:
     """Raise AssertionError unless two indices are the same, whatever they were made of."""
-    difference = te.floordiv(lhs, 1) - te.floordiv(rhs, 1)
-    assert str(difference) == "0", f"{lhs} is not {rhs}"
+    assert te.is_zero(lhs - rhs), f"{lhs} is not {rhs}"
 
 
 def device_enabled(target: str) -> bool:

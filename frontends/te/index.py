@@ -103,10 +103,6 @@ class IndexValue(ScalarLike):
 
     __hash__ = object.__hash__
 
-    def equal(self, other: Any) -> Scalar:
-        """As `==`."""
-        return self == other
-
     def __str__(self) -> str:
         return str(self.expr)
 

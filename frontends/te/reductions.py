@@ -73,7 +73,7 @@ def comm_reducer(
 
     fcombine: of two values, or of two tuples of values, what they combine to. fidentity: of their dtypes, as many
     arguments as values, what leaves every other value unchanged. The reducer takes a value or a tuple of values, reduce
-    axes and `where`, and returns as many results; it is refused where a few numbers show that it is none. One that only
+    axes and `where`, and returns as many results; or two values, which it combines; it is refused where a few numbers show that it is none. One that only
     joins single elements with what there is so far, as `x + y * y` does, is taken, but has no `rfactor`.
 
         argmax = te.comm_reducer(
@@ -86,6 +86,8 @@ def comm_reducer(
         raise UsageError(f"fidentity of reducer '{name}' is a function of dtypes, not {kind(fidentity)}")
 
     def reducer(expr: object, axis: Axes, where: object = None) -> Scalar | tuple[Scalar, ...]:
+        if not _is_axes(axis):
+            return fcombine(expr, axis)
         several = isinstance(expr, tuple | list)
         given = cast("Sequence[object]", expr) if several else (expr,)
         operands = tuple(map(as_scalar, given))

@@ -86,6 +86,10 @@ class ScalarLike(Arithmetic):
         """The value itself."""
         raise NotImplementedError
 
+    def equal(self, other: Any) -> Scalar:
+        """As `==`."""
+        return self == other
+
     def astype(self, dtype: object) -> Scalar:
         """The value as a number of that type; towards an integer, fractions are cut off."""
         return cast_to(as_scalar(self), check_dtype(dtype))

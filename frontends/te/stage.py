@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from xdsl.ir import Operation as IROperation
 from xdsl.ir import SSAValue
@@ -393,6 +393,12 @@ class Stage:
     def double_buffer(self) -> None:
         """Fill the stage's buffer for the next iteration while this one uses it."""
         self.primitives.add(DoubleBufferOp(self.handle))
+
+    def rolling_buffer(self) -> NoReturn:
+        """TVM's name: refused. Where parts that follow each other overlap, `compute_at` computes the overlap again."""
+        raise UsageError(f"rolling_buffer of stage '{self.name}': {self.rolling_buffer.instead}")
+
+    rolling_buffer.instead = "compute the stage at an axis outside of the overlap, or at the root"  # pyright: ignore
 
     def pad_to_multiple(self, axis: IterVar, factor: Number) -> None:
         """Lengthen an axis to a multiple of `factor`."""

@@ -66,6 +66,13 @@ class TensorIntrin:
         """The update, by TVM's name."""
         return self.update
 
+    def __call__(self, *regions: object, reduce_axis: object = None) -> Any:
+        """Refused: a compute says what each element equals, and a schedule where the instruction is used."""
+        raise UsageError(
+            f"intrinsic '{self.name}' is called in a compute: write what it computes there, and `s[T].tensorize(axis, "
+            "intrinsic)` in the schedule"
+        )
+
     def declarations(self, name: str) -> list[te.IntrinsicOp]:
         """The `te.intrinsic` of that name, and those that it names."""
         found: list[te.IntrinsicOp] = []
