@@ -38,5 +38,11 @@ class stmt_functor:  # noqa: N801  a module of TVM
     def post_order_visit(stmt: Any, fvisit: Callable[[Any], Any]) -> None:
         """Call a function with every operation of loops, or every value inside a value, inner ones first."""
         module = getattr(stmt, "module", stmt)
-        for part in te.values_in(module) if isinstance(module, te.ScalarLike) else module.walk(reverse=True):
-            fvisit(part)
+        if isinstance(module, te.ScalarLike):
+            for value in te.values_in(module):
+                fvisit(value)
+            return
+        for region in module.regions:
+            for op in [op for block in region.blocks for op in block.ops]:
+                stmt_functor.post_order_visit(op, fvisit)
+        fvisit(module)

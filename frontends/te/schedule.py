@@ -31,7 +31,7 @@ from tilework.frontends.te.arguments import check_flag, check_integer, check_sco
 from tilework.dialects import te
 from tilework.frontends.te.extents import extent_of
 from tilework.frontends.te.extern import ExternOp
-from tilework.frontends.te.index import IterVar, Name, Range, Var
+from tilework.frontends.te.index import Index, IterVar, Name, Range, Var
 from tilework.frontends.te.kernel import build_kernel, name_everything, operations_for, placeholders
 from tilework.frontends.te.kernel_body import example_against
 from tilework.frontends.te.pieces import calls_in, pieces_of
@@ -237,7 +237,10 @@ class Schedule:
     # -- text
 
     def module(self, name: str = "main", args: Sequence[Argument] | None = None) -> ModuleOp:
-        """The kernel and its schedule. args: its tensors in order; by default placeholders and then outputs."""
+        """The kernel and its schedule. args: its tensors in order; by default placeholders and then outputs.
+
+        Sizes that no placeholder has then have one by themselves.
+        """
         read, results, numbers = self._signature(name, args)
         if calls := calls_in(self.operations):
             raise UsageError(
@@ -283,7 +286,9 @@ class Schedule:
         read = placeholders(self.operations)
         results = [t for op in self.outputs for t in op.outputs]
         if args is None:
-            return read, results, {}
+            told = {key for tensor in read for dim in tensor.dims for key in dim.variables()}
+            untold = [(key, text) for key, text in self.names.symbols.items() if key not in told]
+            return [*read, *(placeholder((Index(var(key)),), name=f"{text}_long") for key, text in untold)], results, {}
         given = listed(args)
         if given is None:
             raise UsageError(f"arguments are a list of tensors, not {kind(args)}")

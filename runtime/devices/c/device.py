@@ -89,7 +89,7 @@ def define(source: str) -> None:
     for another function of a name that is defined already.
     """
     names = [name for name in _DEFINED.findall(source) if name not in _KEYWORDS]
-    if all(_defined.get(name) == source for name in names):
+    if names and all(_defined.get(name) == source for name in names):
         return
     if taken := [name for name in names if name in _defined]:
         raise TileworkError(f"there is another C function '{taken[0]}' in this process already: choose another name")
