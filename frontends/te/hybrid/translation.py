@@ -18,7 +18,6 @@ from tilework.frontends.te.extern import extern_of
 from tilework.frontends.te.index import is_index, shape_of
 from tilework.frontends.te.ir_builder import KINDS, BufferVar, IRBuilder
 from tilework.frontends.te.scalar import Constant, ScalarLike, as_scalar
-from tilework.frontends.te.source_location import at_user_line
 from tilework.frontends.te.tensor import Tensor
 
 _FUNCTIONS = (
@@ -121,12 +120,8 @@ class _Script:
                 if self._value(test) is False:
                     raise UsageError(f"assertion of hybrid script '{self.name}' does not hold: {ast.unparse(test)}")
             case _:
-                raise at_user_line(
-                    UsageError(
-                        f"hybrid script '{self.name}' has a statement that te does not know: "
-                        f"{ast.unparse(statement).splitlines()[0]}"
-                    )
-                )
+                line = ast.unparse(statement).splitlines()[0]
+                raise UsageError(f"hybrid script '{self.name}' has a statement that te does not know: {line}")
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
