@@ -119,13 +119,19 @@ def names_page() -> str:
         "used. [From TVM's te](from-tvm-te.md) says how to change a program. `test/te-names.toml` lists the names.",
     ]
     for home, names in table.items():
-        refused = {name: why for name in names if (why := getattr(tvm_name(f"{home}.{name}"), "instead", None))}
+        refused = {name: why for name in names if (why := why_refused(tvm_name(f"{home}.{name}")))}
         there = [f"`{name}`" for name in names if name not in refused]
         lines += ["", f"## {home}", "", f"{', '.join(there)}"]
         if refused:
             lines += ["", "| refused | instead |", "| --- | --- |"]
             lines += [f"| `{name}` | {instead} |" for name, instead in refused.items()]
     return "\n".join(lines) + "\n"
+
+
+def why_refused(found: Any) -> str | None:
+    """What to do instead of using what is refused; None for what is there."""
+    said = re.match(r"TVM's name, refused: (.*)\.$", inspect.getdoc(found) or "")
+    return getattr(found, "instead", None) if said is None else said[1]
 
 
 def tvm_name(path: str) -> Any:

@@ -169,10 +169,10 @@ def lower(
 ) -> LoweredModule:
     """The loops of a te schedule; `print` writes them as `.mlir`.
 
-    args: the tensors that the caller gives, results too, and te.vars that are numbers, in order. With `simple_mode` the loops are as the schedule
-    says; without, as the backend for the target takes them: partitioned, vectorized; for a GPU, as what one thread
-    does. Raises te.ScheduleError for a schedule that is refused, UsageError for arguments that are not those of the
-    schedule.
+    args: the tensors that the caller gives, results too, and te.vars that are numbers, in order. With `simple_mode` the
+    loops are as the schedule says; without, as the backend for the target takes them: partitioned, vectorized; for a
+    GPU, as what one thread does. Raises te.ScheduleError for a schedule that is refused, UsageError for arguments that
+    are not those of the schedule.
     """
     from tilework.frontends.te import build as te_build
 

@@ -80,7 +80,9 @@ class _Tuner:
         self.task = task
         self.best: Any = None
 
-    def tune(self, n_trial: int, measure_option: Any = None, early_stopping: Any = None, callbacks: Sequence[Any] = ()) -> Any:
+    def tune(
+        self, n_trial: int, measure_option: Any = None, early_stopping: Any = None, callbacks: Sequence[Any] = ()
+    ) -> Any:
         """Measure so many configurations; the result has the best function and schedule.
 
         A callback that `callback.log_to_file` makes names a file of records; others are refused.

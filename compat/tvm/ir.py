@@ -18,7 +18,12 @@ class PrimFunc:
     """A schedule and what the function takes; as text it is its loops. checked: whether subscripts are checked."""
 
     def __init__(
-        self, schedule: te.Schedule, arguments: Sequence[Any], name: str, simple_mode: bool = False, checked: bool = False
+        self,
+        schedule: te.Schedule,
+        arguments: Sequence[Any],
+        name: str,
+        simple_mode: bool = False,
+        checked: bool = False,
     ):
         self.schedule = schedule
         self.arguments = list(arguments)

@@ -13,7 +13,7 @@ class NotSupported(UsageError, NotImplementedError):
 
 
 def refused(name: str, instead: str) -> Callable[..., Any]:
-    """What stands for something of TVM that there is not; called, it raises NotSupported with the name and the remedy."""
+    """What stands for something of TVM that is not there; called, it raises NotSupported with name and remedy."""
 
     def function(*args: object, **options: object) -> NoReturn:
         raise NotSupported(f"tvm.{name} is not supported: {instead}")

@@ -9,7 +9,17 @@ from typing import Any
 from tilework.algebra.errors import UsageError
 from tilework.targets import parse_target
 
-_TVMS_OWN = ("-device", "-keys", "-libs", "-link-params", "-max_num_threads", "-model", "-runtime", "-system-lib", "-thread_warp_size")
+_TVMS_OWN = (
+    "-device",
+    "-keys",
+    "-libs",
+    "-link-params",
+    "-max_num_threads",
+    "-model",
+    "-runtime",
+    "-system-lib",
+    "-thread_warp_size",
+)
 """Options of TVM that choose among its schedules and libraries, which are not Tilework's."""
 
 

@@ -14,7 +14,7 @@ _TARGETS = ("llvm", "opencl", "cuda")
 
 
 def assert_allclose(actual: Any, desired: Any, rtol: float = 1e-7, atol: float = 1e-7) -> None:
-    """Raise AssertionError unless two arrays have one shape, and elements as near as numpy's function of that name says."""
+    """Raise AssertionError unless two arrays have one shape, and elements near each other as numpy.testing means it."""
     actual, desired = np.asanyarray(actual), np.asanyarray(desired)
     np.testing.assert_allclose(actual.shape, desired.shape)
     np.testing.assert_allclose(actual, desired, rtol=rtol, atol=atol, verbose=True)

@@ -14,7 +14,9 @@ PrimExpr = te.ScalarLike
 
 pow = te.power  # noqa: A001
 call_pure_extern = te.call_extern
-call_llvm_intrin = refused("tir.call_llvm_intrin", "te has the functions of math; a snippet of te.intrinsic says others")
+call_llvm_intrin = refused(
+    "tir.call_llvm_intrin", "te has the functions of math; a snippet of te.intrinsic says others"
+)
 call_llvm_pure_intrin = call_llvm_intrin
 PrimFunc = refused("tir.PrimFunc", "TensorIR is not there; a te schedule is lowered by tvm.lower")
 
@@ -24,15 +26,10 @@ def likely(cond: Any) -> Any:
     return cond
 
 
-def substitute(node: Any, vmap: Any) -> Any:
-    """An index with other indices in place of te.vars and axes."""
-    return te.substitute(node, vmap)
-
-
 class stmt_functor:  # noqa: N801  a module of TVM
     """How TVM walks over statements."""
 
-    substitute = staticmethod(substitute)
+    substitute = staticmethod(te.substitute)
 
     @staticmethod
     def post_order_visit(stmt: Any, fvisit: Callable[[Any], Any]) -> None:

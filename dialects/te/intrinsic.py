@@ -73,12 +73,12 @@ class IntrinsicOp(IRDLOperation):
     intrinsics that store the identity, and that join a part of the reduction, where loops around run the other parts;
     what accumulates is its own update. buffers: for the arguments and the result a memref type that says the strides, a
     `?` for any (without a layout, rows may lie apart, and elements of a row follow each other), and the scope that
-    buffers are to have (without one, memory of any kind). multiples: for the arguments and the result, of what number the
-    element at which a part begins is a multiple, as in `array<i64: 8, 1, 1>`; 1 for any. cost: how many additions of vectors it takes the time of, 1
-    if nothing is said. snippets: by the kind of target, the text that a back end writes, or a list of lines. `$name` is
-    an argument there, for buffers a pointer, `$result` the result's pointer, `$name_stride0` the first stride of a
-    buffer; a name that begins with `_` is a value of the snippet's own. A back end that has neither a snippet nor an
-    emitter writes the meaning of one on scalars.
+    buffers are to have (without one, memory of any kind). multiples: for the arguments and the result, of what number
+    the element at which a part begins is a multiple, as in `array<i64: 8, 1, 1>`; 1 for any. cost: how many additions
+    of vectors it takes the time of, 1 if nothing is said. snippets: by the kind of target, the text that a back end
+    writes, or a list of lines. `$name` is an argument there, for buffers a pointer, `$result` the result's pointer,
+    `$name_stride0` the first stride of a buffer; a name that begins with `_` is a value of the snippet's own. A back
+    end that has neither a snippet nor an emitter writes the meaning of one on scalars.
     """
 
     name = "te.intrinsic"

@@ -135,14 +135,17 @@ def decl_buffer(
 
     Without strides, elements of a row follow each other, and rows are any distance apart. offset_factor: of what number
     the element is a multiple at which a part begins; another part is refused by `lower`. Nobody knows at which address
-    memory begins, so that data_alignment above 1 is refused. A buffer may also stand for a tensor of te.extern (`in_buffers`, `out_buffers`), where rows follow each other.
+    memory begins, so that data_alignment above 1 is refused. A buffer may also stand for a tensor of te.extern
+    (`in_buffers`, `out_buffers`), where rows follow each other.
     """
     check_text(name, "the name of a buffer")
     dims = shape_of(shape)
     if data is not None or elem_offset is not None:
         raise UsageError("data and elem_offset of decl_buffer are chosen where the intrinsic is used: leave them out")
     if check_integer(data_alignment, "data_alignment of decl_buffer") > 1:
-        raise UsageError(f"data_alignment of decl_buffer is {data_alignment}: arrays may begin at any element's address")
+        raise UsageError(
+            f"data_alignment of decl_buffer is {data_alignment}: arrays may begin at any element's address"
+        )
     multiple = max(check_integer(offset_factor, "offset_factor of decl_buffer"), 1)
     given = None if strides is None else listed(strides)
     if strides is not None and (given is None or len(given) != len(dims)):

@@ -144,7 +144,9 @@ def _info(s: Schedule, program: KernelProgram, name: str, declaration: KernelOp,
     args = program.arguments
     read = tuple(i for i, t in enumerate(args) if t not in program.makes)
     written = tuple(i for i in range(len(args)) if i not in read)
-    specs = tuple(TensorSpec(s.names.stages.get(t.op, t.name), t.dtype, tuple(_dim(s.dim(e)) for e in t.dims)) for t in args)
+    specs = tuple(
+        TensorSpec(s.names.stages.get(t.op, t.name), t.dtype, tuple(_dim(s.dim(e)) for e in t.dims)) for t in args
+    )
     symbols = tuple(symbol.data for symbol in declaration.symbols)
     entry, checks = declaration.sym_name.data, _checks(declaration)
     sizes = scratch_bytes(declaration)

@@ -110,4 +110,6 @@ def _llvm(dtype: str) -> str:
 
 def _c(dtype: str) -> str:
     known = {"float32": "float", "float64": "double", "int32": "int", "uint32": "unsigned", "bool": "_Bool"}
-    return known.get(dtype) or {"int8": "signed char", "uint8": "unsigned char", "int16": "short"}.get(dtype, f"{dtype}_t")
+    return known.get(dtype) or {"int8": "signed char", "uint8": "unsigned char", "int16": "short"}.get(
+        dtype, f"{dtype}_t"
+    )

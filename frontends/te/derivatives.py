@@ -54,7 +54,9 @@ _OF_ONE: Mapping[str, Callable[[Scalar], Scalar]] = {
     "neg": lambda x: Constant(x.dtype, -1),
     "abs": lambda x: te.Select(comparison("ge", x, 0), Constant(x.dtype, 1), Constant(x.dtype, -1)),
 }
-_STEPS = frozenset({"floor", "ceil", "trunc", "round", "nearbyint", "not", "and", "or", "xor", "shl", "shr", "popcount"})
+_STEPS = frozenset(
+    {"floor", "ceil", "trunc", "round", "nearbyint", "not", "and", "or", "xor", "shl", "shr", "popcount"}
+)
 _STEPS_OF_TWO = frozenset({"lt", "le", "gt", "ge", "eq", "ne", "floordiv", "truncdiv", "floormod", "truncmod", "clz"})
 _OF_TWO: Mapping[str, Callable[[Scalar, Scalar], tuple[Scalar, Scalar]]] = {
     "add": lambda a, b: (Constant(a.dtype, 1), Constant(a.dtype, 1)),

@@ -56,8 +56,9 @@ def extern(
     `te.ir_builder` makes statements, `te.call_packed` a call.
 
     shape: that of the result, or a list of the shapes of several. dtype: its element type, or one for each; by default
-    that of the inputs. in_buffers, out_buffers: by `te.decl_buffer`, in place of new ones. Returns a tensor, or a list where there are several. The stage has no axes: a schedule can set
-    its scope. Raises UsageError for arguments that do not fit.
+    that of the inputs. in_buffers, out_buffers: by `te.decl_buffer`, in place of new ones. Returns a tensor, or a list
+    where there are several. The stage has no axes: a schedule can set its scope. Raises UsageError for arguments that
+    do not fit.
     """
     op = ExternOp(name, _tensors(name, inputs), tag, attrs)
     check_function(fcompute, 2, f"fcompute of extern '{name}'")
@@ -72,7 +73,9 @@ def extern(
     if isinstance(body, PackedCall):
         op.call = body
         if unknown := [arg for arg in body.args if isinstance(arg, Buffer) and arg not in op.buffers]:
-            raise UsageError(f"extern '{name}': call_packed is given '{unknown[0].name}', which is none of ins and outs")
+            raise UsageError(
+                f"extern '{name}': call_packed is given '{unknown[0].name}', which is none of ins and outs"
+            )
     elif isinstance(body, Body):
         op.body = body
     else:

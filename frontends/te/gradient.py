@@ -18,16 +18,24 @@ from tilework.frontends.te.kernel import operations_for
 from tilework.frontends.te.reductions import all as all_of
 from tilework.frontends.te.reductions import sum as sum_of
 from tilework.frontends.te.scalar import Constant, Reduction, Scalar, Test
-from tilework.frontends.te.tensor import ComputeOp, PlaceholderOp, Tensor, compute, elements_read, reduce_axis, tensors_of
+from tilework.frontends.te.tensor import (
+    ComputeOp,
+    PlaceholderOp,
+    Tensor,
+    compute,
+    elements_read,
+    reduce_axis,
+    tensors_of,
+)
 
 
 def gradient(output: Tensor, inputs: Tensor | Sequence[Tensor], head: Tensor | None = None) -> list[Tensor]:
     """The derivatives of a tensor by others that it is computed from.
 
     Without `head` each has the output's dimensions, and then the input's. head: a tensor whose last dimensions are the
-    output's; products with it are summed over these, so that each result has its other dimensions, and then the input's.
-    With a head of the output's shape that is the gradient of a number. Computes without a reduction or with a sum are
-    taken, which read at indices that are linear in their axes, or come from data; others are refused by name.
+    output's; products with it are summed over these, so that each result has its other dimensions, and then the
+    input's. With a head of the output's shape that is the gradient of a number. Computes without a reduction or with a
+    sum are taken, which read at indices that are linear in their axes, or come from data; others are refused by name.
     """
     [output] = tensors_of(output, "the output of te.gradient")
     given = listed(inputs)
@@ -74,9 +82,7 @@ def _zeros(lead: Sequence[Expr], tensor: Tensor) -> Tensor:
     return compute([*map(Index, lead), *tensor.shape], lambda *_: Constant(tensor.dtype, 0), f"{tensor.name}_grad")
 
 
-def _parts(
-    tensor: Tensor, adjoint: Tensor, lead: Sequence[Expr], needed: set[Tensor]
-) -> list[tuple[Tensor, Tensor]]:
+def _parts(tensor: Tensor, adjoint: Tensor, lead: Sequence[Expr], needed: set[Tensor]) -> list[tuple[Tensor, Tensor]]:
     """What a tensor's derivative makes of those of its inputs, read by read."""
     op = tensor.op
     if not isinstance(op, ComputeOp) or op.num_outputs > 1:
@@ -171,4 +177,3 @@ class _Solved:
                 self.values[axis.key] = value
                 return
         self.conditions.append(equal(index, place))
-

@@ -65,7 +65,7 @@ class Body:
 
 
 class BufferVar:
-    """A buffer that is read and written by an index for each dimension, or by one position: `C[i, j] = A[i * n + j] + 1`."""
+    """A buffer, read and written by an index for each dimension, or by one position: `C[i, j] = A[i * n + j] + 1`."""
 
     def __init__(self, builder: IRBuilder, buffer: Buffer):
         self.buffer = buffer
@@ -89,7 +89,9 @@ class BufferVar:
             return given
         position = Index(to_index(given[0]))
         places = zip(self.buffer.strides, self.buffer.shape, strict=True)
-        return tuple(position // stride % size if at else position // stride for at, (stride, size) in enumerate(places))
+        return tuple(
+            position // stride % size if at else position // stride for at, (stride, size) in enumerate(places)
+        )
 
 
 @dataclass
@@ -104,13 +106,13 @@ class IRBuilder:
             raise UsageError(f"buffer_ptr takes one of ins and outs of te.extern, not a {type(buffer).__name__}")
         return BufferVar(self, buffer)
 
-    def allocate(self, dtype: object, shape: object, name: str = "buf", scope: str = "") -> BufferVar:
+    def allocate(self, dtype: object, shape: object, name: str = "buf", scope: str = "global") -> BufferVar:
         """Memory for the statements behind in the same block; its size is constant."""
         check_text(name, "the name of a buffer")
         dims = shape_of(shape)
         if any(dim.constant is None for dim in dims):
             raise UsageError(f"allocate of '{name}': its size is a number, not {' x '.join(map(str, dims))}")
-        scope = check_scope("global" if isinstance(scope, str) and not scope else scope)
+        check_scope(scope)
         buffer = Buffer(name, dims, check_dtype(dtype))
         self.append(Allocate(buffer, scope))
         return BufferVar(self, buffer)

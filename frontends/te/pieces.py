@@ -1,7 +1,7 @@
 """A program that calls functions of Python, as the kernels and the calls that it runs one after the other.
 
-A stage is computed in the last kernel that may, so with what reads it; what a call needs is computed in front of it, and
-kept for those behind, but for stages that are inlined: each kernel computes these for itself.
+A stage is computed in the last kernel that may, so with what reads it; what a call needs is computed in front of it,
+and kept for those behind, but for stages that are inlined: each kernel computes these for itself.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def pieces_of(
     done: set[Operation] = set()
     for call in calls_in(operations):
         group = _needed(staged, call.input_tensors, done)
-        groups += [group, [call]]
+        groups += [group, list[StagedOp]([call])]
         done.update(op for op in (*group, call) if not is_inlined(op))
     groups.append(_needed(staged, results, done))
     pieces: list[Piece] = []
@@ -57,9 +57,7 @@ def pieces_of(
     return pieces
 
 
-def _needed(
-    staged: Sequence[StagedOp], tensors: Sequence[Tensor], done: Collection[Operation]
-) -> list[StagedOp]:
+def _needed(staged: Sequence[StagedOp], tensors: Sequence[Tensor], done: Collection[Operation]) -> list[StagedOp]:
     """What has to be computed still for tensors, in order."""
     wanted = {tensor.op for tensor in tensors}
     found: list[StagedOp] = []

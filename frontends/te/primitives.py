@@ -153,7 +153,9 @@ def _position(tensor: Tensor, tensors: Sequence[Tensor]) -> int:
 
 
 def _stages_named(op: Operation) -> set[str]:
-    """The stages whose handles or axes a primitive takes, or whose handle it makes; none for one of an argument alone."""
+    """The stages whose handles or axes a primitive takes, or whose handle it makes; none for that of an argument."""
     if isinstance(op, StageOp):
         return {op.stage.data}
-    return {name for operand in op.operands if isinstance(operand.owner, Operation) for name in _stages_named(operand.owner)}
+    return {
+        name for operand in op.operands if isinstance(operand.owner, Operation) for name in _stages_named(operand.owner)
+    }

@@ -73,8 +73,9 @@ def comm_reducer(
 
     fcombine: of two values, or of two tuples of values, what they combine to. fidentity: of their dtypes, as many
     arguments as values, what leaves every other value unchanged. The reducer takes a value or a tuple of values, reduce
-    axes and `where`, and returns as many results; or two values, which it combines; it is refused where a few numbers show that it is none. One that only
-    joins single elements with what there is so far, as `x + y * y` does, is taken, but has no `rfactor`.
+    axes and `where`, and returns as many results; or two values, which it combines; it is refused where a few numbers
+    show that it is none. One that only joins single elements with what there is so far, as `x + y * y` does, is taken,
+    but has no `rfactor`.
 
         argmax = te.comm_reducer(
             lambda x, y: (te.Select(x[1] >= y[1], x[0], y[0]), te.Select(x[1] >= y[1], x[1], y[1])),

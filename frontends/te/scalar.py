@@ -187,7 +187,7 @@ class IndexData(Scalar):
 
 @dataclass(frozen=True, eq=False)
 class Test(Scalar):
-    """Whether an index satisfies a predicate. `same` says of `a == b` whether they are, for two axes whether they are one.
+    """Whether an index satisfies a predicate. `same` says of `a == b` whether it holds, for axes whether they are one.
 
     It is None where that depends on the values of axes and symbols.
     """
@@ -196,7 +196,7 @@ class Test(Scalar):
     same: bool | None = None
 
     def __bool__(self) -> bool:
-        """So that Python's `in` and `==` find an axis in a list, and compare shapes. Raises UsageError for other tests."""
+        """So that Python's `in` and `==` find axes in lists, and compare shapes. Raises UsageError for other tests."""
         return super().__bool__() if self.same is None else self.same
 
 
@@ -329,7 +329,7 @@ def cast_to(value: Scalar, dtype: str) -> Scalar:
 
 
 def binary(function: str, a: object, b: object) -> Any:
-    """A function of two values, or of a tensor element by element. Raises UsageError for a type that it does not take."""
+    """A function of two values, of tensors element by element. Raises UsageError for a type that it does not take."""
     for operand in (a, b):
         if isinstance(operand, Elementwise):
             return operand.joined(function, a, b)

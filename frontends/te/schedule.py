@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, var
 from tilework.analysis.unique_names import UniqueNames
+from tilework.dialects import te
 from tilework.dialects.schedule import (
     CacheReadOp,
     CacheWriteOp,
@@ -28,7 +29,6 @@ from tilework.dialects.schedule import (
 from tilework.dialects.support.names import identifier
 from tilework.dialects.te.reducers import why_not_in_parts
 from tilework.frontends.te.arguments import check_flag, check_integer, check_scope, check_text, kind, listed
-from tilework.dialects import te
 from tilework.frontends.te.extents import extent_of
 from tilework.frontends.te.extern import ExternOp
 from tilework.frontends.te.index import Index, IterVar, Name, Range, Var
@@ -280,7 +280,7 @@ class Schedule:
     def _signature(
         self, name: str, args: Sequence[Argument] | None
     ) -> tuple[list[Tensor], list[Tensor], dict[Name, Tensor]]:
-        """What a kernel reads, what it makes, and which of the first are numbers. Raises UsageError for what is none."""
+        """What a kernel reads and makes, and which of the first are numbers. Raises UsageError for no arguments."""
         if not check_text(name, "the name of a kernel"):
             raise UsageError("the name of a kernel is not empty")
         read = placeholders(self.operations)

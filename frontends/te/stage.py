@@ -259,9 +259,9 @@ class Stage:
     def pragma(self, var: IterVar, pragma_type: str, pragma_value: Number | str | None = None) -> None:
         """A request about the loop of an axis, by a known key.
 
-        "vectorize", "unroll" and "parallel" are the primitives of that name. "import_c" and "import_llvm"
-        define the functions of C in a text, which intrinsics call. "parallel_launch_point" and its kin are taken and change nothing: parallel loops
-        run on threads that are there already.
+        "vectorize", "unroll" and "parallel" are the primitives of that name. "import_c" and "import_llvm" define the
+        functions of C in a text, which intrinsics call. "parallel_launch_point" and its kin are taken and change
+        nothing: parallel loops run on threads that are there already.
         """
         check_word(pragma_type, (*PRAGMAS, *_KIND_PRAGMAS, *_IMPORTS, *_PARALLEL_HINTS), "unknown pragma")
         if pragma_type in _IMPORTS:
@@ -395,10 +395,9 @@ class Stage:
         self.primitives.add(DoubleBufferOp(self.handle))
 
     def rolling_buffer(self) -> NoReturn:
-        """TVM's name: refused. Where parts that follow each other overlap, `compute_at` computes the overlap again."""
-        raise UsageError(f"rolling_buffer of stage '{self.name}': {self.rolling_buffer.instead}")
-
-    rolling_buffer.instead = "compute the stage at an axis outside of the overlap, or at the root"  # pyright: ignore
+        """TVM's name, refused: compute the stage at an axis outside of the overlap, or at the root."""
+        instead = "compute the stage at an axis outside of the overlap, or at the root"
+        raise UsageError(f"rolling_buffer of stage '{self.name}' is not supported: {instead}")
 
     def pad_to_multiple(self, axis: IterVar, factor: Number) -> None:
         """Lengthen an axis to a multiple of `factor`."""

@@ -27,8 +27,8 @@ from tilework.frontends.te.arguments import check_function, check_text, kind, li
 from tilework.frontends.te.buffers import Buffer, InstructionBuffer, check_buffer, decl_buffer
 from tilework.frontends.te.calls import ExternCall
 from tilework.frontends.te.ir_builder import Body
-from tilework.frontends.te.packed import PackedCall
 from tilework.frontends.te.kernel import build_kernel, name_everything, operations_for
+from tilework.frontends.te.packed import PackedCall
 from tilework.frontends.te.tensor import ComputeOp, PlaceholderOp, Tensor
 
 Snippets = dict[str, list[str]]
@@ -139,8 +139,8 @@ def decl_tensor_intrin(
     op: a compute of placeholders of known shape. fcompute: takes the buffers that are read and the result's, and
     returns snippets, such as {"c": f"dot8({outs[0].access_ptr('w')}, ...);"}, or three of these, of which any may be
     None: for the whole compute, for what sets the result to the identity of its reduction, and for what joins a part of
-    the reduction. Snippets may be `te.call_extern(...)` of a function of C; a `te.call_packed` is taken for `lower`, but
-    no back end writes it. binds: buffers of tensors, by `decl_buffer`; others have default_buffer_params.
+    the reduction. Snippets may be `te.call_extern(...)` of a function of C; a `te.call_packed` is taken for `lower`,
+    but no back end writes it. binds: buffers of tensors, by `decl_buffer`; others have default_buffer_params.
     """
     is_compute = isinstance(op, ComputeOp)  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
     if not is_compute or not all(isinstance(t.op, PlaceholderOp) for t in op.input_tensors):
@@ -183,7 +183,10 @@ def _snippets(value: object) -> Snippets | None:
     if isinstance(value, Body) and len(value.statements) == 1 and isinstance(value.statements[0], ExternCall):
         return _snippets(value.statements[0])
     if not isinstance(value, Mapping):
-        raise UsageError(f'snippets are a dictionary from kinds of targets, such as "llvm", to text, or te.call_extern(...), not {kind(value)}')
+        raise UsageError(
+            f'snippets are a dictionary from kinds of targets, such as "llvm", to text, or te.call_extern(...), not '
+            f"{kind(value)}"
+        )
     found: Snippets = {}
     for target, text in cast("Mapping[str, object]", value).items():
         lines = listed(text)

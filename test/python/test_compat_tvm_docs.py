@@ -38,9 +38,11 @@ def test_every_name_is_there_or_says_what_to_do_instead(name: str):
     for part in name.split(".")[1:]:
         found = getattr(found, part)
     instead = getattr(found, "instead", None)
-    if instead is not None and name != "tvm.te.Stage.rolling_buffer":
+    if instead is not None:
         assert callable(found)
-        with pytest.raises(tw.UsageError, match=rf"^{re.escape(getattr(found, '__tvm_name__', name))} is not supported: "):
+        with pytest.raises(
+            tw.UsageError, match=rf"^{re.escape(getattr(found, '__tvm_name__', name))} is not supported: "
+        ):
             found()
 
 
@@ -48,5 +50,7 @@ def test_a_method_that_is_refused():
     te = tvm.te
     A = te.placeholder((4,), name="A")
     B = te.compute((4,), lambda i: A[i], name="B")
-    with pytest.raises(tw.UsageError, match="^rolling_buffer of stage 'B': compute the stage at an axis outside of the"):
+    with pytest.raises(
+        tw.UsageError, match="^rolling_buffer of stage 'B' is not supported: compute the stage at an axis"
+    ):
         te.create_schedule(B.op)[B].rolling_buffer()

@@ -1,7 +1,6 @@
 """Hybrid scripts: compiled they do what they do in numpy."""
 
 # The words of hybrid scripts are no names of Python.
-# pyright: basic, reportUndefinedVariable=false
 # ruff: noqa: F821
 
 from __future__ import annotations
@@ -60,9 +59,7 @@ def test_loops_over_sizes():
         return c
 
     n, m = te.size_var("n"), te.size_var("m")
-    check(
-        outer_product, n, m, te.placeholder((n,), name="a"), te.placeholder((m,), name="b"), sizes={n: 9, m: 11}
-    )
+    check(outer_product, n, m, te.placeholder((n,), name="a"), te.placeholder((m,), name="b"), sizes={n: 9, m: 11})
 
 
 def test_variables_that_change():

@@ -1,8 +1,5 @@
 """Arrays, devices, targets, modules, options, graphs and templates by TVM's names."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownLambdaType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportMissingParameterType=false
-
 from __future__ import annotations
 
 from pathlib import Path

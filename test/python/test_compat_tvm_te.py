@@ -1,15 +1,11 @@
 """What TVM's own tests of te ask of tensors, schedules, bounds and statements, by TVM's names."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownLambdaType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportMissingParameterType=false
-
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
 import tilework.compat.tvm as tvm
-import tilework.compat.tvm.testing
 from tilework.compat.tvm import te, tir
 
 
@@ -23,10 +19,10 @@ def elementwise():
 
 
 def test_tensors_are_compared_by_identity_and_shapes_by_value():
-    m, n, l = te.size_var("m"), te.size_var("n"), te.size_var("l")
-    A, B = te.placeholder((m, l), name="A"), te.placeholder((n, l), name="B")
-    T = te.compute((m, n, l), lambda i, j, k: A[i, k] * B[j, k])
-    assert tuple(T.shape) == (m, n, l)
+    m, n, depth = te.size_var("m"), te.size_var("n"), te.size_var("l")
+    A, B = te.placeholder((m, depth), name="A"), te.placeholder((n, depth), name="B")
+    T = te.compute((m, n, depth), lambda i, j, k: A[i, k] * B[j, k])
+    assert tuple(T.shape) == (m, n, depth)
     assert isinstance(A.op, tvm.te.PlaceholderOp) and isinstance(T.op, tvm.te.ComputeOp)
     assert A == A and T.op.output(0) == T and {T.op.output(0): 1}[T] == 1
     assert T[0][0][0].astype("float16").dtype == "float16"
@@ -180,10 +176,10 @@ def test_groups():
 
 
 def two_stages(shape=None):
-    m, l = shape or (te.var("m"), te.var("l"))
-    A = te.placeholder((m, l), name="A")
-    A1 = te.compute((m, l), lambda i, j: A[i, j], name="A1")
-    A2 = te.compute((m, l), lambda i, j: A1[i, j] + 3, name="A2")
+    shape = shape or (te.var("m"), te.var("l"))
+    A = te.placeholder(shape, name="A")
+    A1 = te.compute(shape, lambda i, j: A[i, j], name="A1")
+    A2 = te.compute(shape, lambda i, j: A1[i, j] + 3, name="A2")
     return A1, A2, te.create_schedule(A2.op)
 
 
@@ -212,9 +208,9 @@ def test_bounds_of_a_shared_stage_cover_all_threads():
 
 
 def test_bounds_of_splits_that_divide():
-    m, l = te.var("m"), te.var("l")
-    A = te.placeholder((8 * m, l), name="A")
-    B = te.compute((8 * m, l), lambda i, j: A[i, j], name="B")
+    m, columns = te.var("m"), te.var("l")
+    A = te.placeholder((8 * m, columns), name="A")
+    B = te.compute((8 * m, columns), lambda i, j: A[i, j], name="B")
     s = te.create_schedule(B.op)
     xo, xi = s[B].split(B.op.axis[0], 8)
     bounds = te.schedule.InferBound(s)
@@ -328,7 +324,9 @@ def test_buffers_of_an_extern_that_are_declared():
 
     B = te.extern((6,), [A], fill, in_buffers=Ab, out_buffers=[out], name="B")
     assert seen == [Ab, out] and isinstance(Ab, te.schedule.Buffer) and Ab.strides == [1] and B.dtype == "float32"
-    with pytest.raises(tvm.TVMError, match=r"^buffer 'other' is of shape \[7\] and float32, and tensor 'A' of shape \[6\]"):
+    with pytest.raises(
+        tvm.TVMError, match=r"^buffer 'other' is of shape \[7\] and float32, and tensor 'A' of shape \[6\]"
+    ):
         te.extern((6,), [A], fill, in_buffers=[tvm.tir.decl_buffer((7,), name="other")])
 
 
@@ -426,7 +424,9 @@ def test_where_an_instruction_takes_parts():
     Y = te.compute((16,), lambda i: X[i + 2] + 1, name="Y")
     s = te.create_schedule(Y.op)
     s[Y].tensorize(s[Y].split(Y.op.axis[0], 4)[1], intrin)
-    with pytest.raises(tvm.TVMError, match="takes parts of a that begin at a multiple of 4 elements, and this one begins"):
+    with pytest.raises(
+        tvm.TVMError, match="takes parts of a that begin at a multiple of 4 elements, and this one begins"
+    ):
         tvm.lower(s, [X, Y])
 
 
@@ -452,7 +452,9 @@ def test_a_definition_in_c_is_kept():
     source = "int compat_defined_once(int x) { return x + 1; }"
     s[B].pragma(B.op.axis[0], "import_c", source)
     s[B].pragma(B.op.axis[0], "import_c", source)
-    with pytest.raises(tvm.TVMError, match="^there is another C function 'compat_defined_once' in this process already"):
+    with pytest.raises(
+        tvm.TVMError, match="^there is another C function 'compat_defined_once' in this process already"
+    ):
         s[B].pragma(B.op.axis[0], "import_c", source.replace("1", "2"))
     with pytest.raises(tvm.TVMError, match="does not take the code"):
         s[B].pragma(B.op.axis[0], "import_c", "int broken(")

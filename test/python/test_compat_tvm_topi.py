@@ -1,15 +1,11 @@
 """Operators of topi against numpy."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownLambdaType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportMissingParameterType=false
-
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
 import tilework.compat.tvm as tvm
-import tilework.compat.tvm.topi.testing
 from tilework.compat.tvm import te, topi
 
 RNG = np.random.default_rng(0)
@@ -96,7 +92,9 @@ def test_operators_of_two_tensors_broadcast(operator, expected, shapes):
     np.testing.assert_allclose(run([A, B, operator(A, B)], [a, b]), expected(a, b), rtol=1e-5)
 
 
-@pytest.mark.parametrize("stride, padding, dilation", [(1, 1, 1), (2, "SAME", 1), (1, (0, 1, 1, 2), 1), (1, "VALID", 2)])
+@pytest.mark.parametrize(
+    "stride, padding, dilation", [(1, 1, 1), (2, "SAME", 1), (1, (0, 1, 1, 2), 1), (1, "VALID", 2)]
+)
 def test_convolutions(stride, padding, dilation):
     A, W = te.placeholder((1, 4, 9, 8), name="A"), te.placeholder((6, 4, 3, 3), name="W")
     a, w = RNG.random((1, 4, 9, 8), np.float32), RNG.random((6, 4, 3, 3), np.float32)

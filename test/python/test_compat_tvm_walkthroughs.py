@@ -1,9 +1,5 @@
 """What users of TVM learn te from, in programs that differ from theirs in the line that imports."""
 
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownLambdaType=false
-# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportMissingParameterType=false
-# pyright: reportUndefinedVariable=false
-
 from __future__ import annotations
 
 import re
@@ -12,7 +8,6 @@ import numpy as np
 import pytest
 
 import tilework.compat.tvm as tvm
-import tilework.compat.tvm.testing
 from tilework.compat.tvm import te, tir, topi
 from tilework.compat.tvm.contrib import cblas, clang
 
@@ -231,9 +226,7 @@ def test_an_argmax():
         rhs = tvm.tir.Select((x[1] >= y[1]), x[1], y[1])
         return lhs, rhs
 
-    argmax = te.comm_reducer(
-        fcombine, lambda t0, t1: (tvm.tir.const(-1, t0), tvm.te.min_value(t1)), name="argmax"
-    )
+    argmax = te.comm_reducer(fcombine, lambda t0, t1: (tvm.tir.const(-1, t0), tvm.te.min_value(t1)), name="argmax")
     m, n = te.var("m"), te.var("n")
     idx, val = te.placeholder((m, n), name="idx", dtype="int32"), te.placeholder((m, n), name="val", dtype="int32")
     k = te.reduce_axis((0, n), "k")
@@ -292,9 +285,9 @@ extern "C" int compat_gemv_reset(float *cc, int m) {
 """
 
 
-def intrin_gemv(m, l):
-    a, b = te.placeholder((l,), name="a"), te.placeholder((m, l), name="b")
-    k = te.reduce_axis((0, l), name="k")
+def intrin_gemv(m, depth):
+    a, b = te.placeholder((depth,), name="a"), te.placeholder((m, depth), name="b")
+    k = te.reduce_axis((0, depth), name="k")
     c = te.compute((m,), lambda i: te.sum(a[k] * b[i, k], axis=k), name="c")
     Ab = tvm.tir.decl_buffer(a.shape, a.dtype, name="A", offset_factor=1, strides=[1])
     Bb = tvm.tir.decl_buffer(b.shape, b.dtype, name="B", offset_factor=1, strides=[te.var("s1"), 1])
@@ -311,7 +304,7 @@ def intrin_gemv(m, l):
 
         update = statement(
             "compat_gemv_update",
-            *(cc.access_ptr("w"), aa.access_ptr("r"), bb.access_ptr("r"), m, l, bb.strides[0]),
+            *(cc.access_ptr("w"), aa.access_ptr("r"), bb.access_ptr("r"), m, depth, bb.strides[0]),
         )
         return update, statement("compat_gemv_reset", cc.access_ptr("w"), m), update
 
@@ -451,7 +444,11 @@ def convolution_for_a_device(batch=64, in_channel=8, out_channel=64, in_size=6, 
         ),
         name="Apad",
     )
-    rc, ry, rx = te.reduce_axis((0, in_channel), "rc"), te.reduce_axis((0, kernel), "ry"), te.reduce_axis((0, kernel), "rx")
+    rc, ry, rx = (
+        te.reduce_axis((0, in_channel), "rc"),
+        te.reduce_axis((0, kernel), "ry"),
+        te.reduce_axis((0, kernel), "rx"),
+    )
     B = te.compute(
         (out_size, out_size, out_channel, batch),
         lambda yy, xx, ff, nn: te.sum(
@@ -525,9 +522,9 @@ def test_a_convolution_for_a_device_runs():
 
 
 def test_a_library_multiplies():
-    n, l, m = 24, 16, 20
+    n, depth, m = 24, 16, 20
     bias = te.var("bias", dtype="float32")
-    A, B = te.placeholder((n, l), name="A"), te.placeholder((l, m), name="B")
+    A, B = te.placeholder((n, depth), name="A"), te.placeholder((depth, m), name="B")
     C = te.extern(
         (n, m),
         [A, B],
@@ -535,7 +532,7 @@ def test_a_library_multiplies():
         name="C",
     )
     D = te.compute(C.shape, lambda i, j: C[i, j] + bias, name="D")
-    a, b, d = uniform(n, l), uniform(l, m), zeros(n, m)
+    a, b, d = uniform(n, depth), uniform(depth, m), zeros(n, m)
     f = tvm.build(te.create_schedule(D.op), [A, B, D, bias], "llvm")
     f(a, b, d, 10.0)
     tvm.testing.assert_allclose(d.numpy(), a.numpy() @ b.numpy() + 10, rtol=1e-5)
@@ -567,7 +564,7 @@ def test_a_function_of_python_is_called():
 def test_a_hybrid_script_feeds_a_compute():
     @te.hybrid.script
     def prefix_product(a):
-        b = output_tensor(a.shape, a.dtype)
+        b = output_tensor(a.shape, a.dtype)  # noqa: F821  a word of hybrid scripts
         running = 1.0
         for i in range(a.shape[0]):
             running *= a[i]

@@ -139,13 +139,17 @@ def test_what_has_no_derivative_is_named():
     A = te.placeholder((4, 4), name="A")
     k = te.reduce_axis((0, 4), "k")
     most = te.compute((4,), lambda i: te.max(A[i, k], axis=k), name="most")
-    with pytest.raises(tw.UsageError, match="^te.gradient: 'most' is a reduction and no sum: it has no derivative here$"):
+    with pytest.raises(
+        tw.UsageError, match="^te.gradient: 'most' is a reduction and no sum: it has no derivative here$"
+    ):
         te.gradient(most, A)
     wrong = te.compute((4, 4), lambda i, j: te.hypot(A[i, j], 1.0) + te.copysign(A[i, j], 1.0), name="wrong")
     with pytest.raises(tw.UsageError, match="^te.gradient: copysign has no derivative here$"):
         te.gradient(wrong, A)
     two, _ = te.compute((4, 4), lambda i, j: (A[i, j], A[j, i]), name="two")
-    with pytest.raises(tw.UsageError, match="^te.gradient: 'two' is no compute of one tensor: it has no derivative here$"):
+    with pytest.raises(
+        tw.UsageError, match="^te.gradient: 'two' is no compute of one tensor: it has no derivative here$"
+    ):
         te.gradient(two, A)
     with pytest.raises(tw.UsageError, match="^the head of te.gradient ends in the shape of"):
         te.gradient(te.compute((4,), lambda i: A[i, 0]), A, head=te.placeholder((3,)))

@@ -365,7 +365,9 @@ def test_refusals_of_whole_programs():
     A = te.placeholder((n,), name="A")
     other = te.compute((n,), lambda j: A[j], name="other")
     B = te.compute((n,), lambda i: A[i] + other.op.axis[0], name="B")
-    message = "compute 'B' uses 'j', which is neither one of its axes nor a te.var of a shape, nor one among the arguments"
+    message = (
+        "compute 'B' uses 'j', which is neither one of its axes nor a te.var of a shape, nor one among the arguments"
+    )
     refused(lambda: tw.lower(te.create_schedule(B.op), [A, B]), message)
     C = te.compute((m,), lambda i: A[i], name="C")
     message = "te.var 'm' is in no shape of an argument that is read: its value is not known"

@@ -236,7 +236,7 @@ calling(
 calling(
     "allocate",
     statements(lambda ib, out, **a: ib.allocate(**a)),
-    {"dtype": NOTHING, "shape": (EXTENT - {"te.var"}) | {"[]", "[1]"}, "name": TEXT, "scope": {"an empty text"}},
+    {"dtype": NOTHING, "shape": (EXTENT - {"te.var"}) | {"[]", "[1]"}, "name": TEXT, "scope": NOTHING},
     dtype="float32",
     shape=4,
     name="t",

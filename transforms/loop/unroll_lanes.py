@@ -24,9 +24,8 @@ class UnrollLanes(PatternPass):
 
     loop.for %i = 0 to 4 "i" vectorized { .. }   ->   loop.for %i = 0 to 4 "i" unrolled { .. }
 
-    It is for devices that run a thread in each lane of their vectors: a thread has numbers alone, and what it loads from
-    places that follow each other the device's compiler joins.
-    Leaves no vectorized loop.
+    It is for devices that run a thread in each lane of their vectors: a thread has numbers alone, and what it loads
+    from places that follow each other the device's compiler joins. Leaves no vectorized loop.
     """
 
     name = "loop-unroll-lanes"

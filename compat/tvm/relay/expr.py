@@ -122,7 +122,10 @@ class Function:
 
 
 def var(
-    name_hint: str, type_annotation: TensorType | None = None, shape: Sequence[int] | None = None, dtype: str = "float32"
+    name_hint: str,
+    type_annotation: TensorType | None = None,
+    shape: Sequence[int] | None = None,
+    dtype: str = "float32",
 ) -> Var:
     """An input of a graph, by a type or by shape and element type."""
     if type_annotation is not None:

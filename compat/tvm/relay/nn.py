@@ -76,9 +76,11 @@ def conv2d(
     out_layout: str = "",
     out_dtype: str = "",
 ) -> Expr:
-    """The convolution of NCHW with OIHW. channels and kernel_size are those of the weight; other layouts are refused."""
+    """The convolution of NCHW with OIHW; other layouts are refused. channels, kernel_size: as the weight has them."""
     if (data_layout, kernel_layout) != ("NCHW", "OIHW"):
-        refused(f"relay.nn.conv2d in {data_layout} with {kernel_layout}", "transpose to NCHW and OIHW: layouts are chosen")()
+        refused(
+            f"relay.nn.conv2d in {data_layout} with {kernel_layout}", "transpose to NCHW and OIHW: layouts are chosen"
+        )()
 
     def make(x: SSAValue, w: SSAValue) -> SSAValue:
         window = [d.constant or 0 for d in dims_of(w.type)[2:]]
@@ -125,7 +127,15 @@ def avg_pool2d(
 
 
 def _pool(
-    name: str, op: type[Any], data: Any, window: Any, strides: Any, dilation: Any, padding: Any, layout: str, ceil: bool,
+    name: str,
+    op: type[Any],
+    data: Any,
+    window: Any,
+    strides: Any,
+    dilation: Any,
+    padding: Any,
+    layout: str,
+    ceil: bool,
     more: dict[str, Any],
 ) -> Expr:
     if layout != "NCHW":

@@ -9,7 +9,7 @@ from tilework import te
 
 
 def convert(value: Any) -> Any:
-    """An integer as an extent with a `value`, a float as a constant; lists and dictionaries of such; else what it is."""
+    """An integer as an extent with a `value`, a float as a constant, in lists and dictionaries too; else what it is."""
     if isinstance(value, bool):
         return te.const(value, "bool")
     if isinstance(value, int):

@@ -43,7 +43,9 @@ class PackedFunc:
 
     def _check_sizes(self, given: Sequence[Any]) -> None:
         """Raise UsageError where a number is given for a size that the shapes say otherwise."""
-        numbers = {arg.key: int(value) for arg, value in zip(self._arguments, given, strict=False) if isinstance(arg, te.Var)}
+        numbers = {
+            arg.key: int(value) for arg, value in zip(self._arguments, given, strict=False) if isinstance(arg, te.Var)
+        }
         for tensor, array in zip(self._arguments, given, strict=False):
             if not isinstance(tensor, te.Tensor):
                 continue
@@ -91,7 +93,8 @@ class Module:
     entry_name = _ENTRY
     save = refused("runtime.Module.save", "functions live in the process, and are found again in Tilework's cache")
     export_library = refused(
-        "runtime.Module.export_library", "save a model by tilework.compile(...).save(path), or compile again: it is cached"
+        "runtime.Module.export_library",
+        "save a model by tilework.compile(...).save(path), or compile again: it is cached",
     )
 
     def __init__(self, functions: Mapping[str, PackedFunc], target: str):
@@ -130,7 +133,9 @@ class Module:
         try:
             return found.decode("ascii")
         except UnicodeDecodeError:
-            raise UsageError("the code is object code: print(tvm.lower(s, args)) shows the loops that it is made of") from None
+            raise UsageError(
+                "the code is object code: print(tvm.lower(s, args)) shows the loops that it is made of"
+            ) from None
 
     def time_evaluator(
         self,

@@ -2,8 +2,12 @@
 
 from tilework.compat.tvm.refused import refused
 from tilework.compat.tvm.te import hybrid as _hybrid
-from tilework.compat.tvm.te import operation, schedule, tensor
-from tilework.compat.tvm.topi.broadcast import add, multiply, subtract
+from tilework.compat.tvm.te import operation as operation
+from tilework.compat.tvm.te import schedule as schedule
+from tilework.compat.tvm.te import tensor as tensor
+from tilework.compat.tvm.topi.broadcast import add as add
+from tilework.compat.tvm.topi.broadcast import multiply as multiply
+from tilework.compat.tvm.topi.broadcast import subtract as subtract
 from tilework.te import *  # noqa: F403
 from tilework.te import ExternOp, gradient
 
@@ -33,5 +37,3 @@ TensorComputeOp = refused("te.TensorComputeOp", _SCHEDULED)
 SpecializedCondition = refused("te.SpecializedCondition", "build a schedule for each case, and choose in Python")
 create_prim_func = refused("te.create_prim_func", "TensorIR is not there; a te schedule is lowered by tvm.lower")
 trace = refused("te.trace", "make the tensor an output, and look at its array")
-
-__all__ = [name for name in dir() if not name.startswith("_")]

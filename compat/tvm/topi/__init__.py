@@ -1,6 +1,10 @@
 """Operators as te definitions, by the names of TVM's operator inventory."""
 
-from tilework.compat.tvm.topi import generic, nn, tag, testing, utils, x86
+from tilework.compat.tvm.topi import generic, utils
+from tilework.compat.tvm.topi import nn as nn
+from tilework.compat.tvm.topi import tag as tag
+from tilework.compat.tvm.topi import testing as testing
+from tilework.compat.tvm.topi import x86 as x86
 from tilework.compat.tvm.topi.broadcast import *  # noqa: F403
 from tilework.compat.tvm.topi.elementwise import *  # noqa: F403
 from tilework.compat.tvm.topi.reduction import *  # noqa: F403

@@ -9,8 +9,8 @@ from tilework import te
 from tilework.compat.tvm.topi import tag
 
 _OF_TE = (
-    "acos acosh asin asinh atan atanh ceil cos cosh erf exp floor isfinite isinf isnan log log10 log2 round rsqrt sigmoid "
-    "sin sinh sqrt tan tanh trunc abs"
+    "acos acosh asin asinh atan atanh ceil cos cosh erf exp floor isfinite isinf isnan log log10 log2 round rsqrt "
+    "sigmoid sin sinh sqrt tan tanh trunc abs"
 ).split()
 
 
@@ -78,7 +78,34 @@ def elemwise_sum(xs: Sequence[te.Tensor]) -> te.Tensor:
 
 
 __all__ = [
-    *_OF_TE,
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "ceil",
+    "cos",
+    "cosh",
+    "erf",
+    "exp",
+    "floor",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "log",
+    "log10",
+    "log2",
+    "round",
+    "rsqrt",
+    "sigmoid",
+    "sin",
+    "sinh",
+    "sqrt",
+    "tan",
+    "tanh",
+    "trunc",
     "bitwise_not",
     "cast",
     "clip",

@@ -9,7 +9,7 @@ from typing import Any, cast
 from tilework import te
 from tilework.algebra.errors import UsageError
 from tilework.compat.tvm.topi import tag
-from tilework.compat.tvm.topi.utils import axes_of, get_const_int
+from tilework.compat.tvm.topi.utils import axes_in_order, axes_of, get_const_int
 
 
 def expand_dims(a: te.Tensor, axis: int, num_newaxis: int = 1) -> te.Tensor:
@@ -54,12 +54,12 @@ def flip(a: te.Tensor, axis: int = 0) -> te.Tensor:
 
 def reshape(a: te.Tensor, newshape: Any) -> te.Tensor:
     """The elements in their order in another shape; one size may be -1, which the others say."""
-    sizes = list(newshape) if isinstance(newshape, list | tuple) else [newshape]
-    count = functools.reduce(lambda x, y: x * y, a.shape, 1)
+    sizes: list[Any] = list(cast("Sequence[Any]", newshape)) if isinstance(newshape, list | tuple) else [newshape]
+    count: Any = functools.reduce(lambda x, y: x * y, a.shape, 1)
     if -1 in [size for size in sizes if isinstance(size, int)]:
         at = sizes.index(-1)
         sizes[at] = count // functools.reduce(lambda x, y: x * y, (s for p, s in enumerate(sizes) if p != at), 1)
-    made = functools.reduce(lambda x, y: x * y, sizes, 1)
+    made: Any = functools.reduce(lambda x, y: x * y, sizes, 1)
     if isinstance(made, int) and isinstance(count, int) and made != count:
         raise UsageError(f"reshape of {count} elements to {made}")
     return te.compute(tuple(sizes), lambda *i: a(*_unraveled(_raveled(i, sizes), a.shape)), "T_reshape", tag.INJECTIVE)
@@ -84,7 +84,7 @@ def concatenate(a_tuple: Sequence[te.Tensor], axis: int = 0) -> te.Tensor:
     """Tensors one behind the other along an axis."""
     first = a_tuple[0]
     place = axis % first.ndim
-    ends = [first.shape[place]]
+    ends: list[Any] = [first.shape[place]]
     for tensor in a_tuple[1:]:
         ends.append(ends[-1] + tensor.shape[place])
 
@@ -143,7 +143,7 @@ def strided_slice(
 
 
 def take(a: te.Tensor, indices: te.Tensor, axis: int | None = None, mode: str = "clip") -> te.Tensor:
-    """The elements at indices along an axis, of all elements in a row without one; indices beyond an end are clipped."""
+    """The elements at indices along an axis, of all in a row without one; indices beyond an end are clipped."""
     if mode not in ("clip", "fast"):
         raise UsageError(f'take: mode is "clip" or "fast", not "{mode}"')
     if axis is None:
@@ -168,7 +168,10 @@ def tile(a: te.Tensor, reps: Sequence[int]) -> te.Tensor:
     own = rank - a.ndim
     sizes = tuple(size * n for size, n in zip(shape, times, strict=True))
     return te.compute(
-        sizes, lambda *i: a(*(te.floormod(e, s) for e, s in zip(i[own:], a.shape, strict=True))), "T_tile", tag.BROADCAST
+        sizes,
+        lambda *i: a(*(te.floormod(e, s) for e, s in zip(i[own:], a.shape, strict=True))),
+        "T_tile",
+        tag.BROADCAST,
     )
 
 
@@ -194,7 +197,8 @@ def where(condition: te.Tensor, x: te.Tensor, y: te.Tensor) -> te.Tensor:
 def arange(start: int, stop: int | None = None, step: int = 1, dtype: str = "float32") -> te.Tensor:
     """Numbers from start on and before stop."""
     first, end = (0, start) if stop is None else (start, stop)
-    return te.compute((len(range(first, end, step)),), lambda i: (i * step + first).astype(dtype), "T_arange", tag.INJECTIVE)
+    count = len(range(first, end, step))
+    return te.compute((count,), lambda *i: (i[0] * step + first).astype(dtype), "T_arange", tag.INJECTIVE)
 
 
 def matmul(a: te.Tensor, b: te.Tensor, transp_a: bool = False, transp_b: bool = False) -> te.Tensor:
@@ -202,12 +206,11 @@ def matmul(a: te.Tensor, b: te.Tensor, transp_a: bool = False, transp_b: bool = 
     rows, depth = (a.shape[1], a.shape[0]) if transp_a else (a.shape[0], a.shape[1])
     columns = b.shape[0] if transp_b else b.shape[1]
     k = te.reduce_axis((0, depth), "k")
-    return te.compute(
-        (rows, columns),
-        lambda i, j: te.sum((a[k, i] if transp_a else a[i, k]) * (b[j, k] if transp_b else b[k, j]), axis=k),
-        "T_matmul",
-        "matmul",
-    )
+
+    def element(i: Any, j: Any) -> Any:
+        return te.sum((a[k, i] if transp_a else a[i, k]) * (b[j, k] if transp_b else b[k, j]), axis=k)
+
+    return te.compute((rows, columns), element, "T_matmul", "matmul")
 
 
 def tensordot(a: te.Tensor, b: te.Tensor, axes: Any = 2) -> te.Tensor:
@@ -216,8 +219,7 @@ def tensordot(a: te.Tensor, b: te.Tensor, axes: Any = 2) -> te.Tensor:
         of_a, of_b = list(range(a.ndim - axes, a.ndim)), list(range(axes))
     else:
         given = cast("Sequence[Any]", axes)
-        lists = [list(one) if isinstance(one, list | tuple) else [one] for one in given]
-        of_a, of_b = lists
+        of_a, of_b = (axes_in_order(one) for one in given)
     over = [te.reduce_axis((0, a.shape[axis]), f"k{n}") for n, axis in enumerate(of_a)]
     free_a = [axis for axis in range(a.ndim) if axis not in of_a]
     free_b = [axis for axis in range(b.ndim) if axis not in of_b]

@@ -34,10 +34,15 @@ def simplify(expr: Any) -> Any:
     return expr
 
 
+def axes_in_order(axis: Any) -> list[int]:
+    """One axis or several by number, in the order that they are given in."""
+    given = list(cast("Sequence[Any]", axis)) if isinstance(axis, list | tuple) else [axis]
+    return [get_const_int(a) for a in given]
+
+
 def axes_of(axis: Any, rank: int) -> list[int]:
     """Axes by number, counted from the end below 0, in order; all where none are named. Raises TVMError for others."""
-    given = list(range(rank)) if axis is None else list(cast("Sequence[Any]", axis)) if isinstance(axis, list | tuple) else [axis]
-    numbers = [get_const_int(a) for a in given]
+    numbers = list(range(rank)) if axis is None else axes_in_order(axis)
     for number in numbers:
         if not -rank <= number < rank:
             raise UsageError(f"axis {number} of a tensor of {rank} dimensions")
@@ -46,11 +51,13 @@ def axes_of(axis: Any, rank: int) -> list[int]:
 
 def pair(value: Any) -> tuple[int, int]:
     """Two numbers, of which one stands for both."""
-    first, second = value if isinstance(value, list | tuple) else (value, value)
+    first, second = cast("Sequence[Any]", value) if isinstance(value, list | tuple) else (value, value)
     return get_const_int(first), get_const_int(second)
 
 
-def window_padding(padding: Any, kernel: tuple[int, int], dilation: tuple[int, int] = (1, 1)) -> tuple[int, int, int, int]:
+def window_padding(
+    padding: Any, kernel: tuple[int, int], dilation: tuple[int, int] = (1, 1)
+) -> tuple[int, int, int, int]:
     """Padding at the top, left, bottom and right. padding: one to four numbers, "SAME" or "VALID"."""
     if isinstance(padding, str):
         if padding not in ("SAME", "VALID"):

@@ -28,12 +28,12 @@ __all__ = ["script"]
 
 
 def script(pyfunc: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a function make tensors by its statements: given te tensors it returns tensors, given arrays it runs in numpy.
+    """Let a function make tensors by its statements: of te tensors it makes te tensors, of arrays arrays in numpy.
 
-    Its words beside Python's: output_tensor(shape, dtype), allocate(shape, dtype, scope), the loops parallel, vectorize,
-    unroll and const_range beside range, and the functions of te, such as exp and popcount. Assertions on what is known
-    only as the program runs are not checked by compiled code. Raises UsageError, with the line, for what is no statement
-    of the kind.
+    Its words beside Python's: output_tensor(shape, dtype), allocate(shape, dtype, scope), the loops parallel,
+    vectorize, unroll and const_range beside range, and the functions of te, such as exp and popcount. Assertions on
+    what is known only as the program runs are not checked by compiled code. Raises UsageError, with the line, for what
+    is no statement of the kind.
     """
     if not callable(pyfunc):
         raise UsageError(f"te.hybrid.script takes a function, not {kind(pyfunc)}")

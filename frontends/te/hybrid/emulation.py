@@ -21,24 +21,37 @@ def _sigmoid(x: Any) -> Any:
 
 
 def _popcount(x: Any) -> int:
-    return np.asarray(x).astype(np.int64).item().bit_count()
+    return (int(x) % (1 << 8 * np.dtype(type(x)).itemsize)).bit_count()
 
+
+def _rsqrt(x: Any) -> Any:
+    return 1 / np.sqrt(x)
+
+
+def _likely(condition: Any) -> Any:
+    return condition
+
+
+def _ceil_div(a: Any, b: Any) -> Any:
+    return -(-a // b)
+
+
+_OF_NUMPY = (
+    "exp exp2 log log2 log10 log1p sqrt tanh sin cos tan sinh cosh floor ceil trunc power fmod hypot round int8 int16 "
+    "int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
+).split()
 
 WORDS: dict[str, Any] = {
     "output_tensor": _zeros,
     "allocate": _zeros,
     **dict.fromkeys(("serial", "parallel", "vectorize", "unroll", "const_range"), range),
-    **{name: getattr(np, name) for name in ("exp", "exp2", "log", "log2", "log10", "log1p", "sqrt", "tanh", "sin", "cos")},
-    **{name: getattr(np, name) for name in ("tan", "sinh", "cosh", "floor", "ceil", "trunc", "power", "fmod", "hypot")},
-    **{name: getattr(np, name) for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")},
-    **{name: getattr(np, name) for name in ("float16", "float32", "float64")},
-    "round": np.round,
-    "rsqrt": lambda x: 1 / np.sqrt(x),  # pyright: ignore[reportUnknownLambdaType]
+    **{name: getattr(np, name) for name in _OF_NUMPY},
+    "rsqrt": _rsqrt,
     "erf": math.erf,
     "sigmoid": _sigmoid,
     "popcount": _popcount,
-    "likely": lambda condition: condition,  # pyright: ignore[reportUnknownLambdaType]
-    "ceil_div": lambda a, b: -(-a // b),  # pyright: ignore[reportUnknownLambdaType]
+    "likely": _likely,
+    "ceil_div": _ceil_div,
 }
 """What the words of hybrid scripts mean in numpy."""
 

@@ -11,7 +11,6 @@ from typing import Any, cast
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.frontends.te import functions, reductions
-from tilework.frontends.te.arguments import kind
 from tilework.frontends.te.buffers import Buffer
 from tilework.frontends.te.dtypes import check_dtype
 from tilework.frontends.te.extern import extern_of
@@ -25,19 +24,19 @@ _FUNCTIONS = (
     "isnan log log10 log1p log2 nearbyint popcount power round rsqrt sigmoid sin sinh sqrt tan tanh trunc"
 ).split()
 _DTYPES = "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
-_BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+_BINARY: Mapping[type[ast.operator], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
+    ast.Div: lambda a, b: a / b,
+    ast.FloorDiv: lambda a, b: a // b,
     ast.Mod: operator.mod,
     ast.Pow: functions.power,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
+    ast.BitAnd: lambda a, b: a & b,
+    ast.BitOr: lambda a, b: a | b,
+    ast.BitXor: lambda a, b: a ^ b,
+    ast.LShift: lambda a, b: a << b,
+    ast.RShift: lambda a, b: a >> b,
 }
 _COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
@@ -212,6 +211,13 @@ class _Script:
                 return getattr(of.buffer if isinstance(of, BufferVar) else of, attribute)
             case ast.Subscript(value=value, slice=at):
                 return self._value(value)[self._value(at)]
+            case ast.Call(func=called, args=args, keywords=[]):
+                return self._called(called, [self._value(arg) for arg in args])
+            case _:
+                return self._operation(node)
+
+    def _operation(self, node: ast.expr) -> Any:
+        match node:
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
                 return _BINARY[type(op)](self._value(left), self._value(right))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -230,10 +236,10 @@ class _Script:
                 if isinstance(condition, bool):
                     return self._value(then if condition else otherwise)
                 return functions.if_then_else(condition, self._value(then), self._value(otherwise))
-            case ast.Call(func=called, args=args, keywords=[]):
-                return self._called(called, [self._value(arg) for arg in args])
             case _:
-                raise UsageError(f"hybrid script '{self.name}' has an expression that te does not know: {ast.unparse(node)}")
+                raise UsageError(
+                    f"hybrid script '{self.name}' has an expression that te does not know: {ast.unparse(node)}"
+                )
 
     def _named(self, name: str) -> Any:
         if name in self._variables:
@@ -258,7 +264,7 @@ class _Script:
         if name in _DTYPES:
             return as_scalar(args[0]).astype(name)
         match name, args:
-            case ("max" | "min"), [a, b]:
+            case (("max" | "min"), [a, b]):
                 if isinstance(a, int) and isinstance(b, int):
                     return max(a, b) if name == "max" else min(a, b)
                 return (reductions.max if name == "max" else reductions.min)(a, b)

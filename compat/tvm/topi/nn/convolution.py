@@ -31,14 +31,16 @@ def _conv2d(
     columns = (width + left + right - (window[1] - 1) * dilation_w - 1) // stride_w + 1
     rc, ry, rx = (te.reduce_axis((0, n), k) for n, k in ((channels, "rc"), (window[0], "ry"), (window[1], "rx")))
     dtype = out_dtype or data.dtype
-    shape = [0, 0, 0, 0]
+    shape: list[Any] = [0, 0, 0, 0]
     for place, size in zip(places, (batch, filters, rows, columns), strict=True):
         shape[place] = size
 
     def element(*at: Any) -> Any:
         n, f, y, x = (at[p] for p in places)
-        read = dict(zip(places, (n, rc, y * stride_h + ry * dilation_h, x * stride_w + rx * dilation_w), strict=True))
-        of = dict(zip(kernel_places, (f, rc, ry, rx), strict=True))
+        read: dict[int, Any] = dict(
+            zip(places, (n, rc, y * stride_h + ry * dilation_h, x * stride_w + rx * dilation_w), strict=True)
+        )
+        of: dict[int, Any] = dict(zip(kernel_places, (f, rc, ry, rx), strict=True))
         product = padded(*(read[p] for p in range(4))).astype(dtype) * weight(*(of[p] for p in range(4))).astype(dtype)
         return te.sum(product, axis=[rc, ry, rx])
 
@@ -95,16 +97,14 @@ def depthwise_conv2d_nchw(
     columns = (width + left + right - (window[1] - 1) * dilation_w - 1) // stride_w + 1
     di, dj = te.reduce_axis((0, window[0]), "di"), te.reduce_axis((0, window[1]), "dj")
     dtype = out_dtype or Input.dtype
-    return te.compute(
-        (batch, channels * times, rows, columns),
-        lambda b, c, i, j: te.sum(
-            padded[b, c // times, i * stride_h + di * dilation_h, j * stride_w + dj * dilation_w].astype(dtype)
-            * Filter[c // times, c % times, di, dj].astype(dtype),
-            axis=[di, dj],
-        ),
-        "DepthwiseConv2d",
-        "depthwise_conv2d_nchw",
-    )
+
+    def element(b: Any, c: Any, i: Any, j: Any) -> Any:
+        read: Any = padded[b, c // times, i * stride_h + di * dilation_h, j * stride_w + dj * dilation_w]
+        weight: Any = Filter[c // times, c % times, di, dj]
+        return te.sum(read.astype(dtype) * weight.astype(dtype), axis=[di, dj])
+
+    shape = (batch, channels * times, rows, columns)
+    return te.compute(shape, element, "DepthwiseConv2d", "depthwise_conv2d_nchw")
 
 
 __all__ = ["conv2d", "conv2d_hwcn", "conv2d_nchw", "conv2d_nhwc", "depthwise_conv2d_nchw"]

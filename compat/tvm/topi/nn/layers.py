@@ -18,16 +18,12 @@ def relu(x: te.Tensor) -> te.Tensor:
 def leaky_relu(x: te.Tensor, alpha: float) -> te.Tensor:
     """Each element, below 0 times alpha."""
     slope = te.const(alpha, x.dtype)
-    return te.compute(
-        x.shape, lambda *i: te.Select(x(*i) > 0, x(*i), x(*i) * slope), "T_leaky_relu", tag.ELEMWISE
-    )
+    return te.compute(x.shape, lambda *i: te.Select(x(*i) > 0, x(*i), x(*i) * slope), "T_leaky_relu", tag.ELEMWISE)
 
 
 def prelu(x: te.Tensor, slope: te.Tensor, axis: int = 1) -> te.Tensor:
     """Each element, below 0 times the slope of its channel."""
-    return te.compute(
-        x.shape, lambda *i: te.Select(x(*i) > 0, x(*i), x(*i) * slope(i[axis])), "T_prelu", tag.BROADCAST
-    )
+    return te.compute(x.shape, lambda *i: te.Select(x(*i) > 0, x(*i), x(*i) * slope(i[axis])), "T_prelu", tag.BROADCAST)
 
 
 def flatten(data: te.Tensor) -> te.Tensor:
@@ -36,18 +32,15 @@ def flatten(data: te.Tensor) -> te.Tensor:
     return reshape(data, (data.shape[0], columns))
 
 
-def dense(
-    data: te.Tensor, weight: te.Tensor, bias: te.Tensor | None = None, out_dtype: str | None = None
-) -> te.Tensor:
+def dense(data: te.Tensor, weight: te.Tensor, bias: te.Tensor | None = None, out_dtype: str | None = None) -> te.Tensor:
     """Rows times the rows of a weight, out x in, and a bias."""
     dtype = out_dtype or data.dtype
     k = te.reduce_axis((0, data.shape[1]), "k")
-    product = te.compute(
-        (data.shape[0], weight.shape[0]),
-        lambda i, j: te.sum(data[i, k].astype(dtype) * weight[j, k].astype(dtype), axis=k),
-        "T_dense",
-        "dense",
-    )
+
+    def element(i: Any, j: Any) -> Any:
+        return te.sum(data[i, k].astype(dtype) * weight[j, k].astype(dtype), axis=k)
+
+    product = te.compute((data.shape[0], weight.shape[0]), element, "T_dense", "dense")
     return product if bias is None else bias_add(product, bias)
 
 
@@ -72,9 +65,7 @@ def bias_add(data: te.Tensor, bias: te.Tensor, axis: int = -1) -> te.Tensor:
 
 def scale_shift_nchw(Input: te.Tensor, Scale: te.Tensor, Shift: te.Tensor) -> te.Tensor:
     """Each channel times a number, plus another one."""
-    return te.compute(
-        Input.shape, lambda b, c, i, j: Input[b, c, i, j] * Scale[c] + Shift[c], "ScaleShift", tag.BROADCAST
-    )
+    return te.compute(Input.shape, lambda *i: Input(*i) * Scale(i[1]) + Shift(i[1]), "ScaleShift", tag.BROADCAST)
 
 
 def _exponentials(x: te.Tensor, axis: int) -> tuple[te.Tensor, te.Tensor, te.Tensor, int]:

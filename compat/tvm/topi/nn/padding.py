@@ -35,7 +35,9 @@ def pad(
     return te.compute(shape, element, name, f"{tag.INJECTIVE},pad")
 
 
-def dilate(data: te.Tensor, strides: Sequence[int], dilation_value: float = 0.0, name: str = "DilatedInput") -> te.Tensor:
+def dilate(
+    data: te.Tensor, strides: Sequence[int], dilation_value: float = 0.0, name: str = "DilatedInput"
+) -> te.Tensor:
     """The tensor with `stride - 1` elements of one value between the elements of each axis."""
     shape = tuple((size - 1) * stride + 1 for size, stride in zip(data.shape, strides, strict=True))
     value = te.const(dilation_value, data.dtype)
