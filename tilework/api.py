@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact
     from tilework.driver.replaceable import Replaceable
     from tilework.driver.session import Progress
     from tilework.frontends.te.operator import Kernel
+    from tilework.frontends.te.packed_function import PackedFunction
     from tilework.frontends.te.schedule import Schedule
     from tilework.frontends.te.tensor import Argument
     from tilework.frontends.te.text import LoweredModule
@@ -186,7 +187,7 @@ def build(
     name: str = "default_function",
     cache: KernelCache | None = None,
     checked: bool = False,
-) -> Function:
+) -> Function | PackedFunction:
     """Compile a te schedule to a function of arrays: `f(a, b, c)` for `args` [A, B, C], results among them.
 
     target: "llvm" for this machine, or as in "llvm -mcpu=haswell". The code is kept in `cache`, by default a folder of

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import tilework
+from tilework import api
 from tilework.algebra.errors import UsageError, did_you_mean
 from tilework.compat.tvm.refused import refused
 from tilework.compat.tvm.target import Target
@@ -90,7 +90,7 @@ class _Tuner:
         files = [one.path for one in callbacks if isinstance(one, _LogToFile)]
         if len(files) != len(callbacks) or len(files) > 1:
             refused("autotvm tuner callbacks", "give callback.log_to_file(path), or none")()
-        self.best = tilework.tune(
+        self.best = api.tune(
             self.task.program,
             self.task.target,
             trials=n_trial,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
-from typing import Any
+from functools import partial, wraps
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,14 +22,21 @@ def register_func(
     if callable(func_name):
         return register_func(func_name.__name__, func_name, override)
     if f is None:
-        return lambda function: register_func(func_name, function, override)
+        return partial(_registered, func_name, override)
+    return _registered(func_name, override, f)
 
+
+def _registered(name: str, override: bool, f: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(f)
     def on_arrays(*args: Any) -> Any:
-        return f(*(NDArray(arg) if isinstance(arg, np.ndarray) else arg for arg in args))
+        return f(*map(_as_tvms, args))
 
-    packed_functions.register(func_name, on_arrays, override)
+    packed_functions.register(name, on_arrays, override)
     return f
+
+
+def _as_tvms(value: Any) -> Any:
+    return NDArray(cast("np.ndarray[Any, Any]", value)) if isinstance(value, np.ndarray) else value
 
 
 def get_global_func(name: str, allow_missing: bool = False) -> Callable[..., Any] | None:

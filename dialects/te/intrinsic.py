@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
     SymbolNameConstraint,
     TensorType,
     UnitAttr,
+    i64,
 )
 from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
 from xdsl.ir import Attribute, Operation
@@ -90,7 +91,7 @@ class IntrinsicOp(IRDLOperation):
     update = opt_prop_def(FlatSymbolRefAttrConstr)
     buffers = opt_prop_def(ArrayAttr)
     cost = opt_prop_def(FloatAttr)
-    multiples = opt_prop_def(DenseArrayBase)
+    multiples = opt_prop_def(DenseArrayBase.constr(i64))
     snippets = opt_prop_def(DictionaryAttr)
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
@@ -127,7 +128,7 @@ class IntrinsicOp(IRDLOperation):
     def begins_at(self) -> tuple[int, ...]:
         """Of what number the element is a multiple at which the part of each buffer begins, arguments first."""
         count = len(self.function_type.inputs) + 1
-        return (1,) * count if self.multiples is None else tuple(map(int, self.multiples.get_values()))
+        return (1,) * count if self.multiples is None else self.multiples.get_values()
 
     @property
     def parameters(self) -> list[str]:

@@ -63,6 +63,7 @@ from tilework.frontends.te.gradient import gradient
 from tilework.frontends.te.index import Index, IndexValue, IntImm, IterVar, Range, Var, is_one, is_zero, substitute
 from tilework.frontends.te.inferred_bounds import InferBound, ScheduleOps
 from tilework.frontends.te.packed import PackedCall, call_packed
+from tilework.frontends.te.packed_function import PackedFunction
 from tilework.frontends.te.reductions import (
     all,  # noqa: A004
     any,  # noqa: A004
@@ -115,6 +116,7 @@ __all__ = [
     "NumberVar",
     "Operation",
     "PackedCall",
+    "PackedFunction",
     "PlaceholderOp",
     "Range",
     "Scalar",

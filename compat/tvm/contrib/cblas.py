@@ -33,5 +33,6 @@ def _product(name: str, lhs: te.Tensor, rhs: te.Tensor, transa: bool, transb: bo
         (*lhs.shape[:-2], rows, columns),
         [lhs, rhs],
         lambda ins, outs: te.call_packed("tvm.contrib.cblas.matmul", ins[0], ins[1], outs[0], transa, transb),
-        **{"name": name, **options},
+        options.pop("name", name),
+        **options,
     )

@@ -26,7 +26,10 @@ class GraphExecutorFactory:
     def __getitem__(self, name: str) -> Any:
         if name != "default":
             raise UsageError(f"a compiled model has the function 'default', not '{name}'")
-        return lambda *devices: self  # pyright: ignore[reportUnknownLambdaType]
+        return self._on
+
+    def _on(self, *devices: Device) -> GraphExecutorFactory:
+        return self
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.text, self, dict[str, Any]()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -113,12 +113,8 @@ class Function:
 
     def __init__(self, params: Sequence[Var], body: Any, ret_type: Any = None):
         self.params = list(params)
-        self.body: Expr = Tuple(tuple(body)) if isinstance(body, list | tuple) else body
-
-    def __str__(self) -> str:
-        from tilework.compat.tvm.relay.graph import graph_of
-
-        return str(graph_of(self, {})[0])
+        several = isinstance(body, list | tuple)
+        self.body: Expr = Tuple(tuple(cast("Sequence[Expr]", body))) if several else body
 
 
 def var(

@@ -11,15 +11,16 @@ from tilework.algebra.index_expr import const as size
 from tilework.algebra.index_expr import product
 from tilework.compat.tvm.refused import refused
 from tilework.compat.tvm.relay.expr import Expr, Tuple
-from tilework.compat.tvm.relay.op import axis_of, call, integers, reshaped, transpose, whole
+from tilework.compat.tvm.relay.op import axis_of, call, integers, maker, reshaped, transpose, whole
 from tilework.compat.tvm.topi.utils import pair, window_padding
 from tilework.dialects import graph
+from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.support.shapes import dims_of, element_type
 
 
 def relu(data: Any) -> Expr:
     """Each element, or 0 if it is less."""
-    return call("nn.relu", (data,), lambda x: graph.ReluOp.of(x).result)
+    return call("nn.relu", (data,), maker(graph.ReluOp))
 
 
 def leaky_relu(data: Any, alpha: float = 0.01) -> Expr:
@@ -34,22 +35,29 @@ def leaky_relu(data: Any, alpha: float = 0.01) -> Expr:
 
 def softmax(data: Any, axis: int = -1) -> Expr:
     """Exponentials over their sum along an axis."""
-    return call("nn.softmax", (data,), lambda x: graph.SoftmaxOp.of(x, axis=whole(axis_of(axis, x))).result)
+    return _along("nn.softmax", graph.SoftmaxOp, data, axis)
 
 
 def log_softmax(data: Any, axis: int = -1) -> Expr:
     """The logarithm of `softmax`."""
-    return call("nn.log_softmax", (data,), lambda x: graph.LogSoftmaxOp.of(x, axis=whole(axis_of(axis, x))).result)
+    return _along("nn.log_softmax", graph.LogSoftmaxOp, data, axis)
+
+
+def _along(name: str, op: type[GraphOp], data: Any, axis: int) -> Expr:
+    def make(x: SSAValue) -> SSAValue:
+        return op.of(x, axis=whole(axis_of(axis, x))).results[0]
+
+    return call(name, (data,), make)
 
 
 def dense(data: Any, weight: Any, units: int | None = None, out_dtype: str = "") -> Expr:
     """Rows times the rows of a weight, out x in."""
-    return call("nn.dense", (data, weight), lambda x, w: graph.DenseOp.of(x, w).result)
+    return call("nn.dense", (data, weight), maker(graph.DenseOp))
 
 
 def batch_matmul(x: Any, y: Any) -> Expr:
     """Products of matrices, batch by batch; the second ones are transposed."""
-    return call("nn.batch_matmul", (x, transpose(y, (0, 2, 1))), lambda a, b: graph.MatmulOp.of(a, b).result)
+    return call("nn.batch_matmul", (x, transpose(y, (0, 2, 1))), maker(graph.MatmulOp))
 
 
 def bias_add(data: Any, bias: Any, axis: int = 1) -> Expr:
@@ -161,7 +169,7 @@ def global_avg_pool2d(data: Any, layout: str = "NCHW") -> Expr:
     return call(
         "nn.global_avg_pool2d",
         (data,),
-        lambda x: graph.ReduceMeanOp.of(x, axes=integers(axes), keep_dims=BoolAttr.from_bool(True)).result,
+        maker(graph.ReduceMeanOp, axes=integers(axes), keep_dims=BoolAttr.from_bool(True)),
     )
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from typing import cast as typed
 
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, FloatAttr, IntegerAttr, i64
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr as Size
 from tilework.algebra.index_expr import const as size
 from tilework.algebra.index_expr import product
-from tilework.compat.tvm.relay.expr import Call, Expr, Tuple, wrapped
+from tilework.compat.tvm.relay.expr import Call, Expr, Maker, Tuple, wrapped
 from tilework.dialects import graph
+from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.te import element_type_of
@@ -22,6 +24,20 @@ from tilework.te import element_type_of
 def call(name: str, args: Sequence[Any], make: Callable[..., SSAValue]) -> Expr:
     """An operator on expressions, or on numbers, which are constants."""
     return Call(name, tuple(map(wrapped, args)), make)
+
+
+def maker(op: type[GraphOp], **properties: Attribute) -> Maker:
+    """What appends an operator with such properties."""
+
+    def make(*values: SSAValue) -> SSAValue:
+        return op.of(*values, **properties).results[0]
+
+    return make
+
+
+def numbers_in(axis: Any) -> list[int]:
+    """One axis or several by number."""
+    return [int(a) for a in (typed("Sequence[Any]", axis) if isinstance(axis, list | tuple) else (axis,))]
 
 
 def integers(values: Sequence[int]) -> DenseArrayBase[Any]:
@@ -50,7 +66,7 @@ def reshaped(value: SSAValue, dims: Sequence[Size | int]) -> SSAValue:
 
 def _binary(name: str, op: type[Any]) -> Callable[[Any, Any], Expr]:
     def operator(lhs: Any, rhs: Any) -> Expr:
-        return call(name, (lhs, rhs), lambda a, b: op.of(a, b).result)
+        return call(name, (lhs, rhs), maker(op))
 
     operator.__name__ = operator.__qualname__ = name
     operator.__doc__ = f"{name} of two tensors, as numpy broadcasts them."
@@ -59,7 +75,7 @@ def _binary(name: str, op: type[Any]) -> Callable[[Any, Any], Expr]:
 
 def _unary(name: str, op: type[Any]) -> Callable[[Any], Expr]:
     def operator(data: Any) -> Expr:
-        return call(name, (data,), lambda x: op.of(x).result)
+        return call(name, (data,), maker(op))
 
     operator.__name__ = operator.__qualname__ = name
     operator.__doc__ = f"{name} of each element."
@@ -70,8 +86,7 @@ def _reduction(name: str, op: type[Any]) -> Callable[..., Expr]:
     def operator(data: Any, axis: Any = None, keepdims: bool = False) -> Expr:
         def make(x: SSAValue) -> SSAValue:
             rank = len(dims_of(x.type))
-            given = range(rank) if axis is None else axis if isinstance(axis, list | tuple) else [axis]
-            axes = sorted({axis_of(a, x) for a in given})
+            axes = sorted({axis_of(a, x) for a in (range(rank) if axis is None else numbers_in(axis))})
             return op.of(x, axes=integers(axes), keep_dims=BoolAttr.from_bool(keepdims)).result
 
         return call(name, (data,), make)
@@ -115,7 +130,7 @@ mean = _reduction("mean", graph.ReduceMeanOp)
 
 def cast(data: Any, dtype: str) -> Expr:
     """Each element as a number of another type."""
-    return call("cast", (data,), lambda x: graph.CastOp.of(x, to=element_type_of(dtype)).result)
+    return call("cast", (data,), maker(graph.CastOp, to=element_type_of(dtype)))
 
 
 def clip(a: Any, a_min: float, a_max: float) -> Expr:
@@ -169,7 +184,7 @@ def squeeze(data: Any, axis: Any = None) -> Expr:
     def make(x: SSAValue) -> SSAValue:
         dims = dims_of(x.type)
         ones = {place for place, d in enumerate(dims) if d.constant == 1}
-        gone = ones if axis is None else {axis_of(a, x) for a in (axis if isinstance(axis, list | tuple) else [axis])}
+        gone = ones if axis is None else {axis_of(a, x) for a in numbers_in(axis)}
         if gone - ones:
             raise UsageError(f"relay.squeeze of axis {(gone - ones).pop()}, whose extent is not 1")
         return reshaped(x, [d for place, d in enumerate(dims) if place not in gone])
@@ -180,12 +195,16 @@ def squeeze(data: Any, axis: Any = None) -> Expr:
 def concatenate(data: Any, axis: int = 0) -> Expr:
     """Tensors one behind the other along an axis."""
     parts = data.fields if isinstance(data, Tuple) else tuple(data)
-    return call("concatenate", parts, lambda *xs: graph.ConcatOp.of(*xs, axis=whole(axis_of(axis, xs[0]))).result)
+
+    def make(*values: SSAValue) -> SSAValue:
+        return graph.ConcatOp.of(*values, axis=whole(axis_of(axis, values[0]))).result
+
+    return call("concatenate", parts, make)
 
 
 def where(condition: Any, x: Any, y: Any) -> Expr:
     """Elements of x where the condition holds, of y elsewhere."""
-    return call("where", (condition, x, y), lambda c, a, b: graph.WhereOp.of(c, a, b).result)
+    return call("where", (condition, x, y), maker(graph.WhereOp))
 
 
 __all__ = [

@@ -15,6 +15,7 @@ from tilework.compat.tvm.refused import refused
 from tilework.compat.tvm.runtime.device import Device, device
 from tilework.compat.tvm.runtime.ndarray import NDArray
 from tilework.runtime.function import Function
+from tilework.te import PackedFunction
 
 _ENTRY = "__tvm_main__"
 
@@ -22,7 +23,7 @@ _ENTRY = "__tvm_main__"
 class PackedFunc:
     """A compiled function of `NDArray`s or numpy arrays, and of numbers. arguments: its tensors and te.vars."""
 
-    def __init__(self, function: Function, arguments: Sequence[Any]):
+    def __init__(self, function: Function | PackedFunction, arguments: Sequence[Any]):
         self.function = function
         self.name = function.entry_name
         self._arguments = list(arguments)

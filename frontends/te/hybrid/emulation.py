@@ -21,7 +21,7 @@ def _sigmoid(x: Any) -> Any:
 
 
 def _popcount(x: Any) -> int:
-    return (int(x) % (1 << 8 * np.dtype(type(x)).itemsize)).bit_count()
+    return (int(x) % (1 << 8 * np.asarray(x).nbytes)).bit_count()
 
 
 def _rsqrt(x: Any) -> Any:

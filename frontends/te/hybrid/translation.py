@@ -24,19 +24,18 @@ _FUNCTIONS = (
     "isnan log log10 log1p log2 nearbyint popcount power round rsqrt sigmoid sin sinh sqrt tan tanh trunc"
 ).split()
 _DTYPES = "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
-_BINARY: Mapping[type[ast.operator], Callable[..., Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: lambda a, b: a / b,
-    ast.FloorDiv: lambda a, b: a // b,
-    ast.Mod: operator.mod,
-    ast.Pow: functions.power,
-    ast.BitAnd: lambda a, b: a & b,
-    ast.BitOr: lambda a, b: a | b,
-    ast.BitXor: lambda a, b: a ^ b,
-    ast.LShift: lambda a, b: a << b,
-    ast.RShift: lambda a, b: a >> b,
+_BINARY: Mapping[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.BitAnd: "and_",
+    ast.BitOr: "or_",
+    ast.BitXor: "xor",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
 }
 _COMPARISONS: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
@@ -106,7 +105,7 @@ class _Script:
             case ast.Assign(targets=[target], value=value):
                 self._assign(target, value)
             case ast.AugAssign(target=target, op=op, value=value):
-                self._store(target, _BINARY[type(op)](self._value(_loaded(target)), self._value(value)))
+                self._store(target, _applied(op, self._value(_loaded(target)), self._value(value)))
             case ast.For(target=ast.Name(id=name), iter=ast.Call() as loop, body=body, orelse=[]):
                 self._loop(name, loop, body)
             case ast.If(test=test, body=body, orelse=orelse):
@@ -218,8 +217,8 @@ class _Script:
 
     def _operation(self, node: ast.expr) -> Any:
         match node:
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-                return _BINARY[type(op)](self._value(left), self._value(right))
+            case ast.BinOp(left=left, op=op, right=right):
+                return _applied(op, self._value(left), self._value(right))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return -self._value(operand)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -276,6 +275,15 @@ class _Script:
                 return -(-a // b)
             case _:
                 raise UsageError(f"hybrid script '{self.name}' calls {name}, which te does not know")
+
+
+def _applied(op: ast.operator, a: Any, b: Any) -> Any:
+    """An operator of Python on two values."""
+    if isinstance(op, ast.Pow):
+        return functions.power(a, b)
+    if type(op) not in _BINARY:
+        raise UsageError(f"te has no operator {type(op).__name__} for values")
+    return getattr(operator, _BINARY[type(op)])(a, b)
 
 
 def _made(shape: Any, dtype: str = "float32") -> None:
