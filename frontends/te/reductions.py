@@ -32,27 +32,31 @@ from tilework.frontends.te.source_location import at_user_line
 Axes: TypeAlias = "IterVar | Sequence[IterVar]"
 
 
-def sum(expr: object, axis: object, where: object = None) -> Scalar:  # noqa: A001  TVM's name
+def sum(expr: object, axis: object, where: object = None, init: None = None) -> Scalar:  # noqa: A001  TVM's name
     """The sum of `expr` over reduce axes, of those elements for which `where` holds; or of two values."""
+    _refuse_init("sum", init)
     return _reduce_or_combine("add", expr, axis, where)
 
 
-def prod(expr: object, axis: object, where: object = None) -> Scalar:
+def prod(expr: object, axis: object, where: object = None, init: None = None) -> Scalar:
     """The product over reduce axes, or of two values."""
+    _refuse_init("prod", init)
     return _reduce_or_combine("mul", expr, axis, where)
 
 
-def max(expr: object, axis: object, where: object = None) -> Scalar | Index:  # noqa: A001  TVM's name
+def max(expr: object, axis: object, where: object = None, init: None = None) -> Scalar | Index:  # noqa: A001  TVM's name
     """The maximum over reduce axes, or of two values or indices; NaN wins."""
     if is_index(expr) and is_index(axis) and not _is_axes(axis):
         return index_extremum(True, expr, axis)
+    _refuse_init("max", init)
     return _reduce_or_combine("max", expr, axis, where)
 
 
-def min(expr: object, axis: object, where: object = None) -> Scalar | Index:  # noqa: A001  TVM's name
+def min(expr: object, axis: object, where: object = None, init: None = None) -> Scalar | Index:  # noqa: A001  TVM's name
     """The minimum over reduce axes, or of two values or indices; NaN wins."""
     if is_index(expr) and is_index(axis) and not _is_axes(axis):
         return index_extremum(False, expr, axis)
+    _refuse_init("min", init)
     return _reduce_or_combine("min", expr, axis, where)
 
 
@@ -125,6 +129,14 @@ def _results(given: object, dtypes: Sequence[str], what: str) -> tuple[Scalar, .
     if len(values) != len(dtypes):
         raise UsageError(f"reducer '{what} returns {len(values)} values for {len(dtypes)}")
     return tuple(cast_to(as_scalar(v), d) for v, d in zip(values, dtypes, strict=True))
+
+
+def _refuse_init(name: str, init: object) -> None:
+    """Raise UsageError for where a reduction of TVM may start from."""
+    if init is not None:
+        raise UsageError(
+            f"te.{name} has no init=: a reduction starts from its identity; join the number in a compute behind it"
+        )
 
 
 def _reduce_or_combine(kind: str, expr: object, axis: object, where: object) -> Scalar:

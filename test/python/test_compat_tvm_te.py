@@ -58,6 +58,14 @@ def test_a_reducer_joins_two_values_as_well():
     assert str(mysum(m, n)) == str(m + n)
 
 
+def test_reductions_start_from_their_identity():
+    A, k = te.placeholder((4,), name="A"), te.reduce_axis((0, 4), "k")
+    with pytest.raises(
+        tvm.TVMError, match="^te.sum has no init=: a reduction starts from its identity; join the number"
+    ):
+        te.sum(A[k], axis=k, init=1.0)
+
+
 def test_numbers_among_the_arguments():
     n, offset, alpha = te.var("n"), te.var("offset"), te.var("alpha", "float32")
     A = te.placeholder((n,), name="A")

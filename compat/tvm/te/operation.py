@@ -1,5 +1,33 @@
-"""Tensors and what makes them, by TVM's name of the module."""
+"""What makes tensors, by TVM's name of the module."""
 
-from tilework.te import ComputeOp, ExternOp, Operation, PlaceholderOp, ScanOp, Tensor, TensorSlice
+from tilework.te import (
+    ComputeOp,
+    ExternOp,
+    Operation,
+    PlaceholderOp,
+    ScanOp,
+    compute,
+    extern,
+    placeholder,
+    reduce_axis,
+    scan,
+    size_var,
+    thread_axis,
+    var,
+)
 
-__all__ = ["ComputeOp", "ExternOp", "Operation", "PlaceholderOp", "ScanOp", "Tensor", "TensorSlice"]
+__all__ = [
+    "ComputeOp",
+    "ExternOp",
+    "Operation",
+    "PlaceholderOp",
+    "ScanOp",
+    "compute",
+    "extern",
+    "placeholder",
+    "reduce_axis",
+    "scan",
+    "size_var",
+    "thread_axis",
+    "var",
+]

@@ -1,4 +1,4 @@
-"""Tensors and what makes them, by TVM's name of the module."""
+"""Tensors, by TVM's name of the module."""
 
 from tilework.te import ComputeOp, ExternOp, Operation, PlaceholderOp, ScanOp, Tensor, TensorSlice
 
