@@ -1,5 +1,6 @@
 // RUN: opt-tool %s -p loop-unroll-lanes | filecheck %s
 // RUN: opt-tool %s -p loop-unroll-lanes --check-semantics -o /dev/null
+// RUN: opt-tool %s --apply-pattern loop-unroll-lanes.lanes-to-statements | filecheck %s
 
 // A vectorized loop becomes an unrolled one, inside of others, too, whatever its extent; others stay as they are.
 // CHECK-LABEL: loop.kernel @lanes
