@@ -52,6 +52,7 @@ PAGES_WITH_FILES = (
     "docs/new-hardware.md",
 )
 LEVELS = ("graph", "te", "schedule", "loop")
+TVM_NAMES = ROOT / "test" / "te-names.toml"
 TVM_TESTS = ROOT / "test" / "te-conformance.toml"
 STANDS_FOR = re.compile(r" *(?:#|//) tvm: (.*)")
 """A line that names entries of TVM's tests; it stands above the test."""
@@ -107,6 +108,38 @@ def passes_page() -> str:
         inner = pipeline_text(Pipeline(ModuleOp.name, steps)).removeprefix(f"{ModuleOp.name}(").removesuffix(")")
         lines.append(f"- `{name}`: {', '.join(f'`{step}`' for step in inner.split(','))}")
     return "\n".join(lines) + "\n"
+
+
+def names_page() -> str:
+    """The names of TVM that programs of te use: those that are there, and those that say what to do instead."""
+    table = tomllib.loads(TVM_NAMES.read_text(encoding="utf-8"))
+    lines = [
+        *("# TVM's names", "", NOTE, ""),
+        "`import tilework.compat.tvm as tvm` has these names of TVM 0.8; those that are refused say so when they are",
+        "used. [From TVM's te](from-tvm-te.md) says how to change a program. `test/te-names.toml` lists the names.",
+    ]
+    for home, names in table.items():
+        refused = {name: why for name in names if (why := why_refused(tvm_name(f"{home}.{name}")))}
+        there = [f"`{name}`" for name in names if name not in refused]
+        lines += ["", f"## {home}", "", f"{', '.join(there)}"]
+        if refused:
+            lines += ["", "| refused | instead |", "| --- | --- |"]
+            lines += [f"| `{name}` | {instead} |" for name, instead in refused.items()]
+    return "\n".join(lines) + "\n"
+
+
+def why_refused(found: Any) -> str | None:
+    """What to do instead of using what is refused; None for what is there."""
+    said = re.match(r"TVM's name, refused: (.*)\.$", inspect.getdoc(found) or "")
+    return getattr(found, "instead", None) if said is None else said[1]
+
+
+def tvm_name(path: str) -> Any:
+    """What has a name of TVM here, such as `tvm.te.Stage.split`. Raises AttributeError where nothing has."""
+    found: Any = import_module("tilework.compat.tvm")
+    for part in path.split(".")[1:]:
+        found = getattr(found, part)
+    return found
 
 
 def conformance_page() -> str:
@@ -192,6 +225,7 @@ PAGES = {
     "docs/dialects.md": dialects_page,
     "docs/passes.md": passes_page,
     "docs/te-conformance.md": conformance_page,
+    "docs/compat-tvm-names.md": names_page,
     "README.md": readme_page,
     **{name: partial(page_with_files, ROOT / name) for name in PAGES_WITH_FILES},
 }

@@ -23,8 +23,9 @@ if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact
     from tilework.driver.replaceable import Replaceable
     from tilework.driver.session import Progress
     from tilework.frontends.te.operator import Kernel
+    from tilework.frontends.te.packed_function import PackedFunction
     from tilework.frontends.te.schedule import Schedule
-    from tilework.frontends.te.tensor import Tensor
+    from tilework.frontends.te.tensor import Argument
     from tilework.frontends.te.text import LoweredModule
     from tilework.runtime.cache import KernelCache
     from tilework.runtime.function import Function
@@ -165,14 +166,14 @@ def load(path: str | Path) -> Module:
 
 
 def lower(
-    s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False, target: str = "llvm"
+    s: Schedule, args: Sequence[Argument], name: str = "main", simple_mode: bool = False, target: str = "llvm"
 ) -> LoweredModule:
     """The loops of a te schedule; `print` writes them as `.mlir`.
 
-    args: the tensors that the caller gives, results too, in order. With `simple_mode` the loops are as the schedule
-    says; without, as the backend for the target takes them: partitioned, vectorized; for a GPU, as what one thread
-    does. Raises te.ScheduleError for a schedule that is refused, UsageError for arguments that are not those of the
-    schedule.
+    args: the tensors that the caller gives, results too, and te.vars that are numbers, in order. With `simple_mode` the
+    loops are as the schedule says; without, as the backend for the target takes them: partitioned, vectorized; for a
+    GPU, as what one thread does. Raises te.ScheduleError for a schedule that is refused, UsageError for arguments that
+    are not those of the schedule.
     """
     from tilework.frontends.te import build as te_build
 
@@ -181,12 +182,12 @@ def lower(
 
 def build(
     s: Schedule,
-    args: Sequence[Tensor],
+    args: Sequence[Argument],
     target: str = "llvm",
     name: str = "default_function",
     cache: KernelCache | None = None,
     checked: bool = False,
-) -> Function:
+) -> Function | PackedFunction:
     """Compile a te schedule to a function of arrays: `f(a, b, c)` for `args` [A, B, C], results among them.
 
     target: "llvm" for this machine, or as in "llvm -mcpu=haswell". The code is kept in `cache`, by default a folder of

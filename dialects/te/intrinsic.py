@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
     ArrayAttr,
+    DenseArrayBase,
     DictionaryAttr,
     FlatSymbolRefAttrConstr,
     FloatAttr,
@@ -23,6 +24,7 @@ from xdsl.dialects.builtin import (
     SymbolNameConstraint,
     TensorType,
     UnitAttr,
+    i64,
 )
 from xdsl.dialects.utils import parse_func_op_like, print_func_op_like
 from xdsl.ir import Attribute, Operation
@@ -46,7 +48,7 @@ RESULT = "result"
 
 _RESERVED = frozenset({RESULT, "type", "suffix"})
 
-_WANTS = ("accumulates", "buffers", "cost", "reset", "snippets", "update")
+_WANTS = ("accumulates", "buffers", "cost", "multiples", "reset", "snippets", "update")
 
 
 @irdl_op_definition
@@ -72,11 +74,12 @@ class IntrinsicOp(IRDLOperation):
     intrinsics that store the identity, and that join a part of the reduction, where loops around run the other parts;
     what accumulates is its own update. buffers: for the arguments and the result a memref type that says the strides, a
     `?` for any (without a layout, rows may lie apart, and elements of a row follow each other), and the scope that
-    buffers are to have (without one, memory of any kind). cost: how many additions of vectors it takes the time of, 1
-    if nothing is said. snippets: by the kind of target, the text that a back end writes, or a list of lines. `$name` is
-    an argument there, for buffers a pointer, `$result` the result's pointer, `$name_stride0` the first stride of a
-    buffer; a name that begins with `_` is a value of the snippet's own. A back end that has neither a snippet nor an
-    emitter writes the meaning of one on scalars.
+    buffers are to have (without one, memory of any kind). multiples: for the arguments and the result, of what number
+    the element at which a part begins is a multiple, as in `array<i64: 8, 1, 1>`; 1 for any. cost: how many additions
+    of vectors it takes the time of, 1 if nothing is said. snippets: by the kind of target, the text that a back end
+    writes, or a list of lines. `$name` is an argument there, for buffers a pointer, `$result` the result's pointer,
+    `$name_stride0` the first stride of a buffer; a name that begins with `_` is a value of the snippet's own. A back
+    end that has neither a snippet nor an emitter writes the meaning of one on scalars.
     """
 
     name = "te.intrinsic"
@@ -88,6 +91,7 @@ class IntrinsicOp(IRDLOperation):
     update = opt_prop_def(FlatSymbolRefAttrConstr)
     buffers = opt_prop_def(ArrayAttr)
     cost = opt_prop_def(FloatAttr)
+    multiples = opt_prop_def(DenseArrayBase.constr(i64))
     snippets = opt_prop_def(DictionaryAttr)
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
@@ -119,6 +123,12 @@ class IntrinsicOp(IRDLOperation):
             return cast("tuple[MemRefType[Attribute], ...]", self.buffers.data)
         types = cast("Sequence[TensorType[Attribute]]", (*self.function_type.inputs, *self.function_type.outputs))
         return tuple(MemRefType(type_.element_type, type_.get_shape()) for type_ in types)
+
+    @property
+    def begins_at(self) -> tuple[int, ...]:
+        """Of what number the element is a multiple at which the part of each buffer begins, arguments first."""
+        count = len(self.function_type.inputs) + 1
+        return (1,) * count if self.multiples is None else self.multiples.get_values()
 
     @property
     def parameters(self) -> list[str]:
@@ -159,7 +169,7 @@ class IntrinsicOp(IRDLOperation):
         for type_ in (*self.function_type.inputs, *self.function_type.outputs):
             if not isinstance(type_, AnyFloat | IntegerType):
                 raise VerifyException(f"an intrinsic is on scalars or on tensors, all of them, not on {type_}")
-        for name in ("accumulates", "buffers", "reset", "update"):
+        for name in ("accumulates", "buffers", "multiples", "reset", "update"):
             if name in self.properties:
                 raise VerifyException(f"'{name}' is for intrinsics on tensors")
         *ops, last = self.body.block.ops
@@ -201,6 +211,8 @@ class IntrinsicOp(IRDLOperation):
             raise VerifyException(f"what is wanted of a buffer is said by a memref type, not by {no_memref}")
         if len(self.wants) != len(types):
             raise VerifyException(f"'buffers' says what is wanted of {len(self.wants)} of {len(types)} buffers")
+        if len(self.begins_at) != len(types) or min(self.begins_at) < 1:
+            raise VerifyException(f"'multiples' has a number from 1 on for each of {len(types)} buffers")
         for type_, want in zip(types, self.wants, strict=True):
             tensor = cast("TensorType[Attribute]", type_)
             if (want.get_shape(), want.element_type) != (tensor.get_shape(), tensor.element_type):

@@ -1,7 +1,10 @@
 """Tensor expressions and schedules in Python, with the names, arguments and meaning of TVM 0.8's `te`."""
 
-from tilework.frontends.te import ir_builder
-from tilework.frontends.te.auto_inline import AutoInlineElemWise, AutoInlineInjective
+from tilework.frontends.te import hybrid, ir_builder
+from tilework.frontends.te.auto_inline import AutoInlineBroadcast, AutoInlineElemWise, AutoInlineInjective
+from tilework.frontends.te.buffers import Buffer, decl_buffer
+from tilework.frontends.te.calls import ExternCall, call_extern
+from tilework.frontends.te.dtypes import element_type_of
 from tilework.frontends.te.errors import ScheduleError
 from tilework.frontends.te.extern import ExternOp, extern
 from tilework.frontends.te.functions import (
@@ -56,7 +59,11 @@ from tilework.frontends.te.functions import (
     truncdiv,
     truncmod,
 )
-from tilework.frontends.te.index import IterVar, Range, Var
+from tilework.frontends.te.gradient import gradient
+from tilework.frontends.te.index import Index, IndexValue, IntImm, IterVar, Range, Var, is_one, is_zero, substitute
+from tilework.frontends.te.inferred_bounds import InferBound, ScheduleOps
+from tilework.frontends.te.packed import PackedCall, call_packed
+from tilework.frontends.te.packed_function import PackedFunction
 from tilework.frontends.te.reductions import (
     all,  # noqa: A004
     any,  # noqa: A004
@@ -66,14 +73,19 @@ from tilework.frontends.te.reductions import (
     prod,
     sum,  # noqa: A004
 )
-from tilework.frontends.te.scalar import const
+from tilework.frontends.te.relations import Fuse, IterVarAttr, Singleton, Split
+from tilework.frontends.te.scalar import Constant, Scalar, ScalarLike, const, values_in
 from tilework.frontends.te.scan import ScanOp, scan
-from tilework.frontends.te.schedule import Group, Schedule, create_schedule, knob
+from tilework.frontends.te.schedule import Group, Schedule, create_schedule, knob, schedule_by_rules
 from tilework.frontends.te.stage import Stage
 from tilework.frontends.te.tensor import (
     ComputeOp,
+    NumberVar,
+    Operation,
     PlaceholderOp,
     Tensor,
+    TensorSlice,
+    broadcast,
     compute,
     placeholder,
     reduce_axis,
@@ -82,24 +94,44 @@ from tilework.frontends.te.tensor import (
     thread_axis,
     var,
 )
-from tilework.frontends.te.tensor_intrin import TensorIntrin, decl_buffer, decl_tensor_intrin
+from tilework.frontends.te.tensor_intrin import TensorIntrin, decl_tensor_intrin
 
 __all__ = [
+    "AutoInlineBroadcast",
     "AutoInlineElemWise",
     "AutoInlineInjective",
+    "Buffer",
     "ComputeOp",
+    "Constant",
+    "ExternCall",
     "ExternOp",
+    "Fuse",
     "Group",
+    "Index",
+    "IndexValue",
+    "InferBound",
+    "IntImm",
     "IterVar",
+    "IterVarAttr",
+    "NumberVar",
+    "Operation",
+    "PackedCall",
+    "PackedFunction",
     "PlaceholderOp",
     "Range",
+    "Scalar",
+    "ScalarLike",
     "ScanOp",
     "Schedule",
     "ScheduleError",
+    "ScheduleOps",
     "Select",
+    "Singleton",
+    "Split",
     "Stage",
     "Tensor",
     "TensorIntrin",
+    "TensorSlice",
     "Var",
     "abs",
     "acos",
@@ -110,7 +142,10 @@ __all__ = [
     "asinh",
     "atan",
     "atanh",
+    "broadcast",
+    "call_extern",
     "call_intrin",
+    "call_packed",
     "ceil",
     "clz",
     "comm_reducer",
@@ -123,6 +158,7 @@ __all__ = [
     "decl_buffer",
     "decl_tensor_intrin",
     "div",
+    "element_type_of",
     "erf",
     "exp",
     "exp10",
@@ -132,11 +168,15 @@ __all__ = [
     "floordiv",
     "floormod",
     "fmod",
+    "gradient",
+    "hybrid",
     "hypot",
     "if_then_else",
     "indexdiv",
     "indexmod",
     "ir_builder",
+    "is_one",
+    "is_zero",
     "isfinite",
     "isinf",
     "isnan",
@@ -158,11 +198,13 @@ __all__ = [
     "round",
     "rsqrt",
     "scan",
+    "schedule_by_rules",
     "sigmoid",
     "sin",
     "sinh",
     "size_var",
     "sqrt",
+    "substitute",
     "sum",
     "tag_scope",
     "tan",
@@ -171,5 +213,6 @@ __all__ = [
     "trunc",
     "truncdiv",
     "truncmod",
+    "values_in",
     "var",
 ]

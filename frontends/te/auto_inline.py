@@ -20,6 +20,14 @@ def AutoInlineElemWise(sch: Schedule) -> None:
     _inline_where(sch, _is_elementwise)
 
 
+def AutoInlineBroadcast(sch: Schedule) -> None:
+    """Inline every stage whose elements are made of elements at some of their own indices, in order, and at 0.
+
+    So are those of tag "broadcast"; those are left that `AutoInlineElemWise` leaves too.
+    """
+    _inline_where(sch, lambda op: op.tag == "broadcast" or _is_broadcast(op))
+
+
 def AutoInlineInjective(sch: Schedule) -> None:
     """Inline every stage that is no reduction, but for those that `AutoInlineElemWise` leaves too."""
     _inline_where(sch, lambda op: True)
@@ -36,6 +44,15 @@ def _inline_where(sch: Schedule, wanted: Callable[[ComputeOp], bool]) -> None:
             continue
         if wanted(op):
             stage.compute_inline()
+
+
+def _is_broadcast(op: ComputeOp) -> bool:
+    places = {var(axis.key): place for place, axis in enumerate(op.axis)}
+    for read in elements_read(op.body):
+        own = [places.get(index, -1) for index in read.indices if index.constant != 0]
+        if -1 in own or own != sorted(own):
+            return False
+    return True
 
 
 def _is_elementwise(op: ComputeOp) -> bool:

@@ -25,71 +25,112 @@ from tilework.driver.kernel_function import ENTRY, declaration_in, requirements_
 from tilework.driver.phases import kernel_passes, run_passes
 from tilework.frontends.te.arguments import check_flag, check_text
 from tilework.frontends.te.errors import errors_for_python
-from tilework.frontends.te.schedule import Schedule, check_schedule
-from tilework.frontends.te.tensor import PlaceholderOp, Tensor
+from tilework.frontends.te.extern import ExternOp
+from tilework.frontends.te.packed_function import CompiledKernel, PackedFunction
+from tilework.frontends.te.schedule import KernelProgram, Schedule, check_schedule
+from tilework.frontends.te.tensor import Argument
 from tilework.frontends.te.text import LoweredModule
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
 from tilework.runtime.cache import KernelCache, cache_for, source_hash
 from tilework.runtime.function import Function, FunctionInfo
 from tilework.runtime.tensor_spec import Dim, TensorSpec
-from tilework.targets import parse_target, target_to_compile_for
+from tilework.targets import Target, parse_target, target_to_compile_for
 from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 
 
 def lower(
-    s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False, target: str = "llvm"
+    s: Schedule, args: Sequence[Argument], name: str = "main", simple_mode: bool = False, target: str = "llvm"
 ) -> LoweredModule:
     """As `tilework.lower`."""
     check_flag(simple_mode, "simple_mode")
-    simple = (ApplyDataflow(), ScheduleToLoop(), Simplify())
     machine = parse_target(target)
-    passes = simple if simple_mode else kernel_passes(machine)
+    passes = SIMPLE if simple_mode else kernel_passes(machine)
     with no_cyclic_gc(), errors_for_python():
-        module = _module(s, args, name)
-        set_targets(module, {HOST: machine})
-        run_passes(passes, make_context(), module)
+        modules = [part.module for part in _programs(s, args, name) if isinstance(part, KernelProgram)]
+        for module in modules:
+            set_targets(module, {HOST: machine})
+            run_passes(passes, make_context(), module)
+            del module.attributes[TARGETS]
+    whole = ModuleOp([])
+    for op in [op for module in modules for op in module.ops]:
+        op.detach()
+        whole.body.block.add_op(op)
+    return LoweredModule(whole)
+
+
+SIMPLE = (ApplyDataflow(), ScheduleToLoop(), Simplify())
+"""What makes loops of a schedule, as it says."""
+
+
+def loops_of(module: ModuleOp) -> LoweredModule:
+    """The loops of a module of te as its schedule says, for no machine; the module is consumed."""
+    with no_cyclic_gc(), errors_for_python():
+        set_targets(module, {HOST: parse_target("llvm")})
+        run_passes(SIMPLE, make_context(), module)
         del module.attributes[TARGETS]
     return LoweredModule(module)
 
 
 def build(
     s: Schedule,
-    args: Sequence[Tensor],
+    args: Sequence[Argument],
     target: str = "llvm",
     name: str = "default_function",
     cache: KernelCache | None = None,
     checked: bool = False,
-) -> Function:
+) -> Function | PackedFunction:
     """As `tilework.build`."""
     check_text(name, "the name of a function")
     check_flag(checked, "checked")
     machine = target_to_compile_for(target)
     kept = cache_for(cache)
     with no_cyclic_gc(), errors_for_python():
-        module = _module(s, args, ENTRY)
-    _check_symbols(s, args)
+        programs = _programs(s, args, ENTRY)
+    steps: list[CompiledKernel | ExternOp] = []
+    for program in programs:
+        if isinstance(program, KernelProgram):
+            label = name if len(programs) == 1 else f"{name}_{len(steps)}"
+            steps.append(CompiledKernel(_compile(s, program, machine, label, kept, checked), program.arguments))
+        else:
+            steps.append(program)
+    match steps:
+        case [CompiledKernel(function=function)]:
+            return function
+        case _:
+            return PackedFunction(name, s.arguments(args)[0], steps)
+
+
+def _compile(
+    s: Schedule, program: KernelProgram, machine: Target, name: str, cache: KernelCache, checked: bool
+) -> Function:
+    """The function of one kernel."""
+    module = program.module
+    _check_symbols(s, program)
     set_targets(module, {HOST: machine})
     [kernel] = (op for op in module.ops if isinstance(op, te.KernelOp))
     key, requirements = _key(module, checked), requirements_of(kernel)
-    entry = kept.get(key)
+    entry = cache.get(key)
     if entry is None:
         with no_cyclic_gc(), errors_for_python():
-            entry = compile_kernel(module, ENTRY, checked=checked)
-        kept.put(key, *entry)
+            entry = compile_kernel(module, kernel.sym_name.data, checked=checked)
+        cache.put(key, *entry)
     object_code, metadata = entry
     declaration = declaration_in(metadata["declaration"])
-    return Function(replace(_info(s, args, name, declaration, str(machine)), requirements=requirements), object_code)
+    info = _info(s, program, name, declaration, str(machine))
+    return Function(replace(info, requirements=requirements), object_code)
 
 
-def _module(s: Schedule, args: Sequence[Tensor], name: str) -> ModuleOp:
+def _programs(s: Schedule, args: Sequence[Argument], name: str) -> list[KernelProgram | ExternOp]:
     check_schedule(s)
     if args is None:  # pyright: ignore[reportUnnecessaryComparison]
         raise UsageError("arguments are a list of tensors; none is given")
-    module = s.module(name, args)
-    verify(module)
-    refuse_out_of_bounds(module)
-    return module
+    programs = s.programs(name, args)
+    for program in programs:
+        if isinstance(program, KernelProgram):
+            verify(program.module)
+            refuse_out_of_bounds(program.module)
+    return programs
 
 
 def _key(module: ModuleOp, checked: bool) -> str:
@@ -99,10 +140,13 @@ def _key(module: ModuleOp, checked: bool) -> str:
     return hashlib.sha256("\n".join([text.getvalue(), f"checked {checked}", source_hash()]).encode()).hexdigest()
 
 
-def _info(s: Schedule, args: Sequence[Tensor], name: str, declaration: KernelOp, target: str) -> FunctionInfo:
-    read = tuple(i for i, t in enumerate(args) if isinstance(t.op, PlaceholderOp))
+def _info(s: Schedule, program: KernelProgram, name: str, declaration: KernelOp, target: str) -> FunctionInfo:
+    args = program.arguments
+    read = tuple(i for i, t in enumerate(args) if t not in program.makes)
     written = tuple(i for i in range(len(args)) if i not in read)
-    specs = tuple(TensorSpec(s.names.stages[t.op], t.dtype, tuple(_dim(s.dim(e)) for e in t.dims)) for t in args)
+    specs = tuple(
+        TensorSpec(s.names.stages.get(t.op, t.name), t.dtype, tuple(_dim(s.dim(e)) for e in t.dims)) for t in args
+    )
     symbols = tuple(symbol.data for symbol in declaration.symbols)
     entry, checks = declaration.sym_name.data, _checks(declaration)
     sizes = scratch_bytes(declaration)
@@ -116,9 +160,9 @@ def _checks(declaration: KernelOp) -> tuple[str, ...]:
     return tuple(text.data for text in listed)
 
 
-def _check_symbols(s: Schedule, args: Sequence[Tensor]) -> None:
+def _check_symbols(s: Schedule, program: KernelProgram) -> None:
     """Every symbol is somewhere a dimension by itself, which tells its value at a call."""
-    told = {dim.as_var for tensor in args if isinstance(tensor.op, PlaceholderOp) for dim in tensor.dims}
+    told = {dim.as_var for tensor in program.arguments if tensor not in program.makes for dim in tensor.dims}
     for key, name in s.names.symbols.items():
         if key not in told:
             raise UsageError(

@@ -25,10 +25,14 @@ _UNSIGNED: dict[str, IntegerType] = {
 _ALL: dict[str, AnyFloat | IntegerType] = {**_FLOATS, **_SIGNED, **_UNSIGNED}
 
 
+_SHORT = {"float": "float32", "int": "int32", "uint": "uint32", "uint1": "bool"}
+"""TVM's other names of types."""
+
+
 def check_dtype(dtype: object) -> str:
     """The name of an element type, given as a name or as numpy's. Raises UsageError for one that there is not."""
     name = dtype.name if isinstance(dtype, np.dtype) else dtype.__name__ if isinstance(dtype, type) else dtype
-    return check_word(name, tuple(_ALL), "unknown dtype")
+    return check_word(_SHORT.get(dtype, name) if isinstance(dtype, str) else name, tuple(_ALL), "unknown dtype")
 
 
 def is_float(dtype: str) -> bool:

@@ -13,9 +13,11 @@ from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects import loop
+from tilework.frontends.te.buffers import Store
+from tilework.frontends.te.calls import ExternCall
 from tilework.frontends.te.dtypes import element_type_of, type_of
 from tilework.frontends.te.index import Name, to_index
-from tilework.frontends.te.ir_builder import Allocate, For, If, Statements, Store
+from tilework.frontends.te.ir_builder import Allocate, For, If, Statements
 from tilework.frontends.te.kernel_body import FALSE, TRUE, BodyWriter, conjuncts
 from tilework.frontends.te.scalar import Scalar, Test
 from tilework.frontends.te.tensor import Element, Tensor
@@ -41,6 +43,11 @@ class ExternWriter(BodyWriter):
                     self._if(statement)
                 case Allocate():
                     self._allocate(statement)
+                case ExternCall():
+                    raise UsageError(
+                        f"extern '{self.stage}' calls '{statement.name}' of C among statements: call a function of "
+                        "Python by te.call_packed, or declare an instruction by te.decl_tensor_intrin"
+                    )
 
     def _store(self, store: Store) -> None:
         value, target = self.value(store.value), self._buffer(store.element.tensor)

@@ -6,7 +6,7 @@ An integer read from a tensor is a variable too, so that `A[B[i], j]` is an inde
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
@@ -47,7 +47,7 @@ class IndexValue(ScalarLike):
         """The index over `Name`s."""
         raise NotImplementedError
 
-    def value(self) -> Scalar:
+    def scalar(self) -> Scalar:
         return IndexData("int32", self.expr)
 
     def __add__(self, other: Any) -> Any:
@@ -96,16 +96,12 @@ class IndexValue(ScalarLike):
         return _test(at_least, self, other) if is_index(other) else super().__ge__(other)
 
     def __eq__(self, other: Any) -> Scalar:  # pyright: ignore[reportIncompatibleMethodOverride]
-        return _test(equal, self, other) if is_index(other) else super().__eq__(other)
+        return _equality(self, other) if is_index(other) else super().__eq__(other)
 
     def __ne__(self, other: Any) -> Scalar:  # pyright: ignore[reportIncompatibleMethodOverride]
         return scalar.negated(_test(equal, self, other)) if is_index(other) else super().__ne__(other)
 
     __hash__ = object.__hash__
-
-    def equal(self, other: Any) -> Scalar:
-        """As `==`."""
-        return self == other
 
     def __str__(self) -> str:
         return str(self.expr)
@@ -138,20 +134,49 @@ class Var(IndexValue):
         return self._expr
 
 
+class IntImm(int):
+    """A number that is known, as an extent: an int with `value` and `dtype`, by TVM's names."""
+
+    dtype = "int32"
+
+    @property
+    def value(self) -> int:
+        """The number."""
+        return int(self)
+
+
+def index_of(e: Expr) -> IntImm | Index:
+    """An index expression as a number where it is known, else as an index."""
+    return Index(e) if e.constant is None else IntImm(e.constant)
+
+
 @dataclass(frozen=True)
 class Range:
-    """From `min` on, `extent` values."""
+    """From `min` on, `extent` values: numbers where they are known."""
 
     min: IndexLike
     extent: IndexLike
 
     def __post_init__(self) -> None:
-        to_index(self.min)
-        to_index(self.extent)
+        object.__setattr__(self, "min", index_of(to_index(self.min)))
+        object.__setattr__(self, "extent", index_of(to_index(self.extent)))
 
 
 class IterVar(IndexValue):
-    """An axis. `thread_tag` names a thread index such as threadIdx.x, which needs no `dom`."""
+    """An axis. `thread_tag` names a thread index such as threadIdx.x, which needs no `dom`.
+
+    The names in capitals are what `iter_type` is, and what `Stage.iter_var_attrs` says that a schedule made of it.
+    """
+
+    DataPar = 0
+    ThreadIndex = 1
+    CommReduce = 2
+    Ordered = 3
+    DimInfo = 4
+    Unrolled = 5
+    Vectorized = 6
+    Parallelized = 7
+    Tensorized = 8
 
     def __init__(self, dom: Range | None, name: str, is_reduce: bool = False, thread_tag: str = ""):
         self.dom = dom
@@ -171,6 +196,13 @@ class IterVar(IndexValue):
         return super().__eq__(other)
 
     __hash__ = IndexValue.__hash__
+
+    @property
+    def iter_type(self) -> int:
+        """What kind of axis it is, before a schedule: `DataPar`, `CommReduce` or `ThreadIndex`."""
+        if self.thread_tag:
+            return self.ThreadIndex
+        return self.CommReduce if self.is_reduce else self.DataPar
 
     @property
     def var(self) -> IterVar:
@@ -197,6 +229,22 @@ def to_index(value: object) -> Expr:
             return var(Name("data", data))
         raise UsageError(f"an index is an integer, not {data.dtype}")
     raise UsageError(f"an index is made of integers, axes and te.var, not of a {type(value).__name__}")
+
+
+def is_one(index: object) -> bool:
+    """Whether an index is known to be 1."""
+    return is_index(index) and to_index(index).constant == 1
+
+
+def is_zero(index: object) -> bool:
+    """Whether an index is known to be 0."""
+    return is_index(index) and to_index(index).constant == 0
+
+
+def substitute(index: IndexLike, values: Mapping[Any, IndexLike]) -> IndexLike:
+    """An index with other indices in place of axes and te.vars. Raises UsageError for what is no index."""
+    given = {key.key: to_index(value) for key, value in values.items()}
+    return index_of(to_index(index).substitute(given))
 
 
 def index_extremum(larger: bool, a: object, b: object) -> Index:
@@ -226,6 +274,12 @@ def _divisor(value: object) -> object:
     if (number := to_index(value).constant) is not None and number <= 0:
         raise UsageError(f"an index is divided by {number}: the divisor must be positive")
     return value
+
+
+def _equality(a: object, b: object) -> Test:
+    """Whether two indices are equal; known where they are by a number, or not at all, apart."""
+    apart = (to_index(a) - to_index(b)).constant
+    return Test("bool", equal(to_index(a), to_index(b)), same=None if apart is None else apart == 0)
 
 
 def _test(relation: Callable[..., Predicate], a: object, b: object) -> Scalar:

@@ -15,31 +15,16 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, cast
 
 from tilework.algebra.errors import UsageError
-from tilework.algebra.index_expr import Expr
 from tilework.dialects.loop import Kind
 from tilework.frontends.te.arguments import check_scope, check_text, check_word
+from tilework.frontends.te.buffers import Buffer, Store, store_of
+from tilework.frontends.te.calls import ExternCall
 from tilework.frontends.te.dtypes import check_dtype
 from tilework.frontends.te.index import Index, IterVar, Range, shape_of, to_index
-from tilework.frontends.te.scalar import Constant, Scalar, as_condition, as_scalar, cast_to
-from tilework.frontends.te.tensor import Element, PlaceholderOp, Tensor, TensorSlice
+from tilework.frontends.te.scalar import Scalar, as_condition
 
 KINDS = {"serial": Kind.SERIAL, "parallel": Kind.PARALLEL, "vectorize": Kind.VECTORIZED, "unroll": Kind.UNROLLED}
 """How a loop runs, by TVM's words."""
-
-
-class Buffer(Tensor):
-    """Memory of statements: where a tensor lives that te.extern reads or makes, or what they allocate."""
-
-    def __init__(self, name: str, dims: tuple[Expr, ...], dtype: str):
-        super().__init__(PlaceholderOp(name, "", None), dims, dtype)
-
-
-@dataclass(frozen=True, eq=False)
-class Store:
-    """A value becomes an element of a buffer."""
-
-    element: Element
-    value: Scalar
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +53,7 @@ class Allocate:
     scope: str
 
 
-Statement: TypeAlias = Store | For | If | Allocate
+Statement: TypeAlias = Store | For | If | Allocate | ExternCall
 Statements: TypeAlias = Sequence[Statement]
 
 
@@ -80,7 +65,7 @@ class Body:
 
 
 class BufferVar:
-    """A buffer that is read and written by indices, one for each dimension: `C[i, j] = A[i, j] + 1`."""
+    """A buffer, read and written by an index for each dimension, or by one position: `C[i, j] = A[i * n + j] + 1`."""
 
     def __init__(self, builder: IRBuilder, buffer: Buffer):
         self.buffer = buffer
@@ -91,21 +76,22 @@ class BufferVar:
         """The element type."""
         return self.buffer.dtype
 
-    def __getitem__(self, indices: object) -> Scalar | TensorSlice:
-        return self.buffer[indices]
+    def __getitem__(self, indices: object) -> Scalar:
+        return self.buffer(*self._indices(indices))
 
     def __setitem__(self, indices: object, value: object) -> None:
+        self._builder.append(store_of(self.buffer, self._indices(indices), value))
+
+    def _indices(self, indices: object) -> tuple[object, ...]:
+        """One for each dimension: a single one counts the elements of all rows."""
         given = cast("tuple[object, ...]", indices) if isinstance(indices, tuple) else (indices,)
-        element = self.buffer(*given)
-        assert isinstance(element, Element)
-        scalar = as_scalar(value)
-        if isinstance(scalar, Constant) and scalar.literal:
-            scalar = cast_to(scalar, self.dtype)
-        if scalar.dtype != self.dtype:
-            raise UsageError(
-                f"buffer '{self.buffer.name}' has elements of {self.dtype}, not {scalar.dtype}: convert with astype"
-            )
-        self._builder.append(Store(element, scalar))
+        if len(given) != 1 or self.buffer.ndim == 1:
+            return given
+        position = Index(to_index(given[0]))
+        places = zip(self.buffer.strides, self.buffer.shape, strict=True)
+        return tuple(
+            position // stride % size if at else position // stride for at, (stride, size) in enumerate(places)
+        )
 
 
 @dataclass
@@ -132,9 +118,15 @@ class IRBuilder:
         return BufferVar(self, buffer)
 
     @contextmanager
-    def for_range(self, begin: object, end: object, name: str = "i", kind: str = "serial") -> Generator[IterVar]:
-        """A loop from `begin` on and before `end`. Iterations of a parallel or vectorized one must be independent."""
+    def for_range(
+        self, begin: object, end: object, name: str = "i", dtype: str = "int32", kind: str = "serial"
+    ) -> Generator[IterVar]:
+        """A loop from `begin` on and before `end`. Iterations of a parallel or vectorized one must be independent.
+
+        dtype is TVM's: values of indices are int32.
+        """
         check_text(name, "the name of a loop")
+        check_word(dtype, ("int32", "int64"), f"for_range of '{name}': unknown dtype of an index")
         check_word(kind, tuple(KINDS), f"for_range of '{name}': unknown kind")
         first = to_index(begin)
         axis = IterVar(Range(Index(first), Index(to_index(end) - first)), name)
@@ -165,6 +157,20 @@ class IRBuilder:
         if len(self._open) > 1:
             raise UsageError("ib.get() inside a loop or a condition: call it behind them")
         return Body(self._open[0])
+
+    def emit(self, stmt: object) -> None:
+        """Record a statement: a store that `vstore` of a buffer makes, or all of another builder's `get()`."""
+        if isinstance(stmt, Body):
+            self._open[-1].extend(stmt.statements)
+        elif isinstance(stmt, Store | ExternCall):
+            self.append(stmt)
+        else:
+            what = "buffer.vstore(...), te.call_extern(...) or what ib.get() gives"
+            raise UsageError(f"emit takes {what}, not a {type(stmt).__name__}")
+
+    def likely(self, expr: object) -> object:
+        """The condition itself."""
+        return expr
 
     def append(self, statement: Statement) -> None:
         """Record a statement in the block that is open."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import FunctionType, TensorType
@@ -81,18 +81,21 @@ def build_kernel(
     arguments: Sequence[Tensor],
     outputs: Sequence[Tensor],
     operations: Sequence[Operation],
+    numbers: Mapping[Name, Tensor] | None = None,
 ) -> te.KernelOp:
     """The kernel from placeholders to computes, with a compute for each of `operations`, which stand in their order.
 
-    Raises UsageError for a placeholder that is read but no argument, and for a symbol that no argument's shape tells.
+    numbers: the arguments, without dimensions, that hold the values of variables which are no sizes. Raises UsageError
+    for a placeholder that is read but no argument, and for a symbol that no argument's shape tells.
     """
-    return _KernelWriter(name, names).write(arguments, outputs, operations)
+    return _KernelWriter(name, names, numbers or {}).write(arguments, outputs, operations)
 
 
 class _KernelWriter:
-    def __init__(self, name: str, names: KernelNames):
+    def __init__(self, name: str, names: KernelNames, numbers: Mapping[Name, Tensor]):
         self.name = name
         self.names = names
+        self.numbers = {key: tensor() for key, tensor in numbers.items()}
         self.block = Block()
         self.values: dict[Tensor, SSAValue] = {}
         self.symbols = {key: var(text) for key, text in names.symbols.items()}
@@ -128,7 +131,7 @@ class _KernelWriter:
 
     def _argument(self, tensor: Tensor) -> None:
         value = self.block.insert_arg(self._type(tensor), len(self.block.args))
-        value.name_hint = identifier(self.names.stages[tensor.op])
+        value.name_hint = identifier(self.names.stages.get(tensor.op, tensor.name))
         self.values[tensor] = value
 
     def _check_symbols(self, arguments: Sequence[Tensor]) -> None:
@@ -150,7 +153,7 @@ class _KernelWriter:
         for i, (name, extent) in enumerate(axes):
             first = self.first_times.get(op, const(0)) if i == 0 else const(0)
             domain.add(name, first.substitute(self.symbols), extent - 1)
-        body = BodyWriter(op.name, self.values, index_of, domain).write(op.body)
+        body = BodyWriter(op.name, self.values, index_of, domain, self.numbers).write(op.body)
         types = [self._type(tensor) for tensor in op.outputs]
         self._append(op, te.ComputeOp(self.names.stages[op], axes[:spatial], axes[spatial:], types, body))
 

@@ -42,7 +42,8 @@ TRUE, FALSE = Constant("bool", 1), Constant("bool", 0)
 class BodyWriter:
     """Writes one compute's body. tensors: the value of every tensor; names: the index for an axis or symbol.
 
-    domain: the ranges of axes and symbols; without them no read is taken to leave its tensor.
+    domain: the ranges of axes and symbols; without them no read is taken to leave its tensor. numbers: the values of
+    variables that are data.
     """
 
     def __init__(
@@ -51,8 +52,10 @@ class BodyWriter:
         tensors: Mapping[Tensor, SSAValue],
         names: Mapping[Name, Expr],
         domain: Domain | None = None,
+        numbers: Mapping[Name, Scalar] | None = None,
     ):
         self.stage = stage
+        self.numbers: Mapping[Name, Scalar] = numbers or {}
         self.tensors: Mapping[Tensor, SSAValue] = tensors
         self.names: Mapping[Name, Expr] = names
         self.domain = domain
@@ -119,9 +122,12 @@ class BodyWriter:
     def _name(self, name: Name) -> Expr:
         if name.data is not None:
             return var(self._as_index(name.data))
+        if name not in self.names and name in self.numbers:
+            return var(self._as_index(self.numbers[name]))
         if name not in self.names:
             raise UsageError(
-                f"compute '{self.stage}' uses '{name}', which is neither one of its axes nor a te.var of a shape"
+                f"compute '{self.stage}' uses '{name}', which is neither one of its axes nor a te.var of a shape, "
+                "nor one among the arguments"
             )
         return self.names[name]
 

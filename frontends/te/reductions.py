@@ -32,27 +32,31 @@ from tilework.frontends.te.source_location import at_user_line
 Axes: TypeAlias = "IterVar | Sequence[IterVar]"
 
 
-def sum(expr: object, axis: object, where: object = None) -> Scalar:  # noqa: A001  TVM's name
+def sum(expr: object, axis: object, where: object = None, init: None = None) -> Scalar:  # noqa: A001  TVM's name
     """The sum of `expr` over reduce axes, of those elements for which `where` holds; or of two values."""
+    _refuse_init("sum", init)
     return _reduce_or_combine("add", expr, axis, where)
 
 
-def prod(expr: object, axis: object, where: object = None) -> Scalar:
+def prod(expr: object, axis: object, where: object = None, init: None = None) -> Scalar:
     """The product over reduce axes, or of two values."""
+    _refuse_init("prod", init)
     return _reduce_or_combine("mul", expr, axis, where)
 
 
-def max(expr: object, axis: object, where: object = None) -> Scalar | Index:  # noqa: A001  TVM's name
+def max(expr: object, axis: object, where: object = None, init: None = None) -> Scalar | Index:  # noqa: A001  TVM's name
     """The maximum over reduce axes, or of two values or indices; NaN wins."""
     if is_index(expr) and is_index(axis) and not _is_axes(axis):
         return index_extremum(True, expr, axis)
+    _refuse_init("max", init)
     return _reduce_or_combine("max", expr, axis, where)
 
 
-def min(expr: object, axis: object, where: object = None) -> Scalar | Index:  # noqa: A001  TVM's name
+def min(expr: object, axis: object, where: object = None, init: None = None) -> Scalar | Index:  # noqa: A001  TVM's name
     """The minimum over reduce axes, or of two values or indices; NaN wins."""
     if is_index(expr) and is_index(axis) and not _is_axes(axis):
         return index_extremum(False, expr, axis)
+    _refuse_init("min", init)
     return _reduce_or_combine("min", expr, axis, where)
 
 
@@ -73,8 +77,9 @@ def comm_reducer(
 
     fcombine: of two values, or of two tuples of values, what they combine to. fidentity: of their dtypes, as many
     arguments as values, what leaves every other value unchanged. The reducer takes a value or a tuple of values, reduce
-    axes and `where`, and returns as many results; it is refused where a few numbers show that it is none. One that only
-    joins single elements with what there is so far, as `x + y * y` does, is taken, but has no `rfactor`.
+    axes and `where`, and returns as many results; or two values, which it combines; it is refused where a few numbers
+    show that it is none. One that only joins single elements with what there is so far, as `x + y * y` does, is taken,
+    but has no `rfactor`.
 
         argmax = te.comm_reducer(
             lambda x, y: (te.Select(x[1] >= y[1], x[0], y[0]), te.Select(x[1] >= y[1], x[1], y[1])),
@@ -86,6 +91,8 @@ def comm_reducer(
         raise UsageError(f"fidentity of reducer '{name}' is a function of dtypes, not {kind(fidentity)}")
 
     def reducer(expr: object, axis: Axes, where: object = None) -> Scalar | tuple[Scalar, ...]:
+        if not _is_axes(axis):
+            return fcombine(expr, axis)
         several = isinstance(expr, tuple | list)
         given = cast("Sequence[object]", expr) if several else (expr,)
         operands = tuple(map(as_scalar, given))
@@ -124,11 +131,19 @@ def _results(given: object, dtypes: Sequence[str], what: str) -> tuple[Scalar, .
     return tuple(cast_to(as_scalar(v), d) for v, d in zip(values, dtypes, strict=True))
 
 
+def _refuse_init(name: str, init: object) -> None:
+    """Raise UsageError for where a reduction of TVM may start from."""
+    if init is not None:
+        raise UsageError(
+            f"te.{name} has no init=: a reduction starts from its identity; join the number in a compute behind it"
+        )
+
+
 def _reduce_or_combine(kind: str, expr: object, axis: object, where: object) -> Scalar:
     if not _is_axes(axis):
         if where is not None:
             raise UsageError("where= belongs to a reduction: give its reduce axes")
-        return binary(kind, expr, axis)
+        return binary(kind, as_scalar(expr), as_scalar(axis))
     operand = as_scalar(expr)
     check_operands(kind, operand.dtype)
     return _reduction(kind, operand, _axes(axis), where)

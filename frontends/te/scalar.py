@@ -29,54 +29,70 @@ if TYPE_CHECKING:
     from tilework.frontends.te.index import IterVar
 
 
-class ScalarLike:
-    """What has the operators of a value."""
+class Arithmetic:
+    """What has `+ - * / // %`: a value, and a tensor, which is joined with others element by element."""
 
     __array_ufunc__ = None  # numpy's scalars leave the operators to us
 
-    def value(self) -> Scalar:
+    def __add__(self, other: Any) -> Any:
+        return binary("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return binary("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return binary("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return binary("sub", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return binary("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return binary("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return binary("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return binary("div", other, self)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return binary("floordiv", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return binary("floordiv", other, self)
+
+    def __mod__(self, other: Any) -> Any:
+        return binary("floormod", self, other)
+
+    def __rmod__(self, other: Any) -> Any:
+        return binary("floormod", other, self)
+
+
+class Elementwise(Arithmetic):
+    """What a function of two values is applied to element by element, a tensor."""
+
+    def joined(self, function: str, a: object, b: object) -> Any:
+        """The function of two operands, of which this is one."""
+        raise NotImplementedError
+
+
+class ScalarLike(Arithmetic):
+    """What has the operators of a value."""
+
+    def scalar(self) -> Scalar:
         """The value itself."""
         raise NotImplementedError
+
+    def equal(self, other: Any) -> Scalar:
+        """As `==`."""
+        return self == other
 
     def astype(self, dtype: object) -> Scalar:
         """The value as a number of that type; towards an integer, fractions are cut off."""
         return cast_to(as_scalar(self), check_dtype(dtype))
-
-    def __add__(self, other: Any) -> Scalar:
-        return binary("add", self, other)
-
-    def __radd__(self, other: Any) -> Scalar:
-        return binary("add", other, self)
-
-    def __sub__(self, other: Any) -> Scalar:
-        return binary("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Scalar:
-        return binary("sub", other, self)
-
-    def __mul__(self, other: Any) -> Scalar:
-        return binary("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Scalar:
-        return binary("mul", other, self)
-
-    def __truediv__(self, other: Any) -> Scalar:
-        return binary("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Scalar:
-        return binary("div", other, self)
-
-    def __floordiv__(self, other: Any) -> Scalar:
-        return binary("floordiv", self, other)
-
-    def __rfloordiv__(self, other: Any) -> Scalar:
-        return binary("floordiv", other, self)
-
-    def __mod__(self, other: Any) -> Scalar:
-        return binary("floormod", self, other)
-
-    def __rmod__(self, other: Any) -> Scalar:
-        return binary("floormod", other, self)
 
     def __neg__(self) -> Scalar:
         return unary("neg", self) if is_float(as_scalar(self).dtype) else binary("sub", 0, self)
@@ -145,7 +161,7 @@ class Scalar(ScalarLike):
 
     dtype: str
 
-    def value(self) -> Scalar:
+    def scalar(self) -> Scalar:
         return self
 
 
@@ -155,6 +171,11 @@ class Constant(Scalar):
 
     number: float | int
     literal: bool = False
+
+    @property
+    def value(self) -> float | int:
+        """The number, by TVM's name."""
+        return self.number
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,13 +187,16 @@ class IndexData(Scalar):
 
 @dataclass(frozen=True, eq=False)
 class Test(Scalar):
-    """Whether an index satisfies a predicate. `same` says of `a == b` for two axes whether they are one."""
+    """Whether an index satisfies a predicate. `same` says of `a == b` whether it holds, for axes whether they are one.
+
+    It is None where that depends on the values of axes and symbols.
+    """
 
     predicate: Predicate
     same: bool | None = None
 
     def __bool__(self) -> bool:
-        """So that Python's `in` and `==` find an axis in a list. Raises UsageError for any other test."""
+        """So that Python's `in` and `==` find axes in lists, and compare shapes. Raises UsageError for other tests."""
         return super().__bool__() if self.same is None else self.same
 
 
@@ -246,7 +270,7 @@ class Reduction(Scalar):
 def as_scalar(value: object) -> Scalar:
     """A value as it is, an index as a number, a Python number as a literal. Raises UsageError for anything else."""
     if isinstance(value, ScalarLike):
-        value = value.value()
+        value = value.scalar()
         if isinstance(value, Reduction):
             raise UsageError(
                 "Reductions are only allowed at the top level of compute. "
@@ -304,8 +328,11 @@ def cast_to(value: Scalar, dtype: str) -> Scalar:
     return value if value.dtype == dtype else Cast(dtype, value)
 
 
-def binary(function: str, a: object, b: object) -> Scalar:
-    """A function of two values. Raises UsageError for a type that it does not take."""
+def binary(function: str, a: object, b: object) -> Any:
+    """A function of two values, of tensors element by element. Raises UsageError for a type that it does not take."""
+    for operand in (a, b):
+        if isinstance(operand, Elementwise):
+            return operand.joined(function, a, b)
     x, y = match_types(a, b)
     check_operands(function, x.dtype)
     if function in _DIVISIONS and isinstance(y, Constant) and y.number == 0:
@@ -377,6 +404,11 @@ def walk(values: Sequence[Scalar]) -> Iterator[Scalar]:
 
     for value in values:
         yield from visit(value)
+
+
+def values_in(value: ScalarLike) -> list[Scalar]:
+    """Every value inside of one, and itself, each once, those before it that it is made of."""
+    return list(walk([value.scalar()]))
 
 
 _DIVISIONS = frozenset({"floordiv", "floormod", "truncdiv", "truncmod"})

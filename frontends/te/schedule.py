@@ -7,7 +7,7 @@ lowering alone can refuse is refused there.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr, var
 from tilework.analysis.unique_names import UniqueNames
+from tilework.dialects import te
 from tilework.dialects.schedule import (
     CacheReadOp,
     CacheWriteOp,
@@ -29,18 +30,42 @@ from tilework.dialects.support.names import identifier
 from tilework.dialects.te.reducers import why_not_in_parts
 from tilework.frontends.te.arguments import check_flag, check_integer, check_scope, check_text, kind, listed
 from tilework.frontends.te.extents import extent_of
-from tilework.frontends.te.index import IterVar, Range
+from tilework.frontends.te.extern import ExternOp
+from tilework.frontends.te.index import Index, IterVar, Name, Range, Var
 from tilework.frontends.te.kernel import build_kernel, name_everything, operations_for, placeholders
 from tilework.frontends.te.kernel_body import example_against
+from tilework.frontends.te.pieces import calls_in, pieces_of
 from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.scalar import Reduction
 from tilework.frontends.te.stage import Stage
-from tilework.frontends.te.tensor import ComputeOp, Operation, ScheduledOp, StagedOp, Tensor, tensors_of
+from tilework.frontends.te.tensor import (
+    Argument,
+    ComputeOp,
+    NumberVar,
+    Operation,
+    PlaceholderOp,
+    ScheduledOp,
+    StagedOp,
+    Tensor,
+    placeholder,
+    tensors_of,
+)
 from tilework.frontends.te.text import module_text
 
 
+class KernelProgram(NamedTuple):
+    """A kernel with its schedule, the tensors that are its arguments, and those of them that it makes."""
+
+    module: ModuleOp
+    arguments: tuple[Tensor, ...]
+    makes: tuple[Tensor, ...]
+
+
 class Schedule:
-    """`s[C]` is the stage of tensor C; `print(s)` writes kernel and schedule as `.mlir`."""
+    """`s[C]` is the stage of tensor C; `print(s)` writes kernel and schedule as `.mlir`.
+
+    by_rules: whether the target's rules schedule it, as long as no primitive does.
+    """
 
     def __init__(self, outputs: Sequence[Operation]):
         self.outputs = list(outputs)
@@ -49,6 +74,8 @@ class Schedule:
         self.primitives = Primitives(self.names, placeholders(self.operations))
         self.stages: list[Stage] = []
         self._stage_of: dict[Operation, Stage] = {}
+        self._numbers: dict[Name, Tensor] = {}
+        self.by_rules = False
         for op in self.operations:
             if isinstance(op, StagedOp):
                 self._new_stage(op, self.names.stages[op])
@@ -170,7 +197,30 @@ class Schedule:
             raise UsageError("create_group takes at least one output")
         is_whole = check_flag(include_inputs, "include_inputs of create_group")
         op = CreateGroupOp([self[t].handle for t in made], [self._source(t) for t in taken], is_whole)
-        return Group(self.primitives, self.primitives.add(op).group)
+        group = Group(self.primitives, self.primitives.add(op).group, self._between(made, taken, is_whole))
+        for stage in group.stages:
+            if stage.group is None:
+                stage.group = group
+        return group
+
+    def _between(self, outputs: Sequence[Tensor], inputs: Sequence[Tensor], include_inputs: bool) -> list[Stage]:
+        """The stages that the outputs need up to the inputs."""
+        ends, found = {t.op for t in inputs}, dict[Operation, None]()
+
+        def visit(op: Operation) -> bool:
+            """Whether it leads to an input."""
+            leads = [visit(tensor.op) for tensor in op.input_tensors] if op not in ends else [True]
+            if any(leads) and (op not in ends or include_inputs) and op in self._stage_of:
+                found[op] = None
+            return any(leads)
+
+        for tensor in outputs:
+            visit(self[tensor].op)
+        return [stage for stage in self.stages if stage.op in found]
+
+    def normalize(self) -> Schedule:
+        """The schedule itself: TVM asks for this before bounds are inferred, where nothing is to be done here."""
+        return self
 
     # -- knobs
 
@@ -186,31 +236,90 @@ class Schedule:
 
     # -- text
 
-    def module(self, name: str = "main", args: Sequence[Tensor] | None = None) -> ModuleOp:
-        """The kernel and its schedule. args: its tensors in order; by default placeholders and then outputs."""
+    def module(self, name: str = "main", args: Sequence[Argument] | None = None) -> ModuleOp:
+        """The kernel and its schedule. args: its tensors in order; by default placeholders and then outputs.
+
+        Sizes that no placeholder has then have one by themselves.
+        """
+        read, results, numbers = self._signature(name, args)
+        if calls := calls_in(self.operations):
+            raise UsageError(
+                f"'{calls[0].name}' is filled by a function of Python, so that the schedule is several kernels: "
+                "tilework.lower shows them"
+            )
+        kernel = build_kernel(name, self.names, read, results, self.operations, numbers)
+        if self.by_rules and not self.primitives.sequence.body.block.ops:
+            return ModuleOp([kernel])
+        return ModuleOp([*self._declared(), kernel, self.primitives.sequence_for(name, read)])
+
+    def programs(self, name: str, args: Sequence[Argument]) -> list[KernelProgram | ExternOp]:
+        """The kernels of the schedule and the calls of functions of Python, as they run; one kernel where none is."""
+        read, results, numbers = self._signature(name, args)
+        if not calls_in(self.operations):
+            tensors, _ = self.arguments(args)
+            return [KernelProgram(self.module(name, args), tuple(tensors), tuple(results))]
+        found: list[KernelProgram | ExternOp] = []
+        for piece in pieces_of(self.operations, results, lambda op: self[op].attach_type == Stage.Inline):
+            if isinstance(piece, ExternOp):
+                found.append(piece)
+                continue
+            taken = [*read, *piece.reads]
+            inputs = {tensor.op for op in piece.operations for tensor in op.input_tensors}
+            given = [op for op in self.operations if isinstance(op, PlaceholderOp) and op in inputs]
+            operations = [op for op in self.operations if op in (*given, *piece.operations)]
+            label = f"{name}_{len(found)}"
+            kernel = build_kernel(label, self.names, taken, piece.makes, operations, numbers)
+            stages = [stage.name for stage in self.stages if stage.origin_op in piece.operations]
+            module = ModuleOp([*self._declared(), kernel, self.primitives.sequence_for(label, taken, stages)])
+            found.append(KernelProgram(module, (*taken, *piece.makes), piece.makes))
+        return found
+
+    def _declared(self) -> list[te.IntrinsicOp]:
+        return [d for intrin, text in self.primitives.intrinsics.items() for d in intrin.declarations(text)]
+
+    def _signature(
+        self, name: str, args: Sequence[Argument] | None
+    ) -> tuple[list[Tensor], list[Tensor], dict[Name, Tensor]]:
+        """What a kernel reads and makes, and which of the first are numbers. Raises UsageError for no arguments."""
         if not check_text(name, "the name of a kernel"):
             raise UsageError("the name of a kernel is not empty")
         read = placeholders(self.operations)
         results = [t for op in self.outputs for t in op.outputs]
-        if args is not None:
-            given = listed(args)
-            if given is None:
-                raise UsageError(f"arguments are a list of tensors, not {kind(args)}")
-            args = tensors_of(given, "arguments")
-            if len({id(t) for t in args}) != len(args):
-                raise UsageError("an argument is given twice")
-            made = {id(t) for op in self.operations for t in op.outputs}
-            for tensor in args:
-                if id(tensor) not in made:
-                    raise UsageError(f"argument '{tensor.name}' is not part of this schedule")
-            missing = [t.name for t in results if all(t is not a for a in args)]
-            if missing:
-                raise UsageError(f"output '{missing[0]}' of the schedule is not among the arguments")
-            read = [t for t in args if t in read]
-            results = [t for t in args if isinstance(t.op, StagedOp)]
-        kernel = build_kernel(name, self.names, read, results, self.operations)
-        declared = [d for intrin, text in self.primitives.intrinsics.items() for d in intrin.declarations(text)]
-        return ModuleOp([*declared, kernel, self.primitives.sequence_for(name, read)])
+        if args is None:
+            told = {key for tensor in read for dim in tensor.dims for key in dim.variables()}
+            untold = [(key, text) for key, text in self.names.symbols.items() if key not in told]
+            return [*read, *(placeholder((Index(var(key)),), name=f"{text}_long") for key, text in untold)], results, {}
+        given = listed(args)
+        if given is None:
+            raise UsageError(f"arguments are a list of tensors, not {kind(args)}")
+        tensors, numbers = self.arguments(given)
+        if len({id(t) for t in tensors}) != len(tensors):
+            raise UsageError("an argument is given twice")
+        made = {id(t) for t in (*(t for op in self.operations for t in op.outputs), *numbers.values())}
+        for tensor in tensors:
+            if id(tensor) not in made:
+                raise UsageError(f"argument '{tensor.name}' is not part of this schedule")
+        missing = [t.name for t in results if all(t is not a for a in tensors)]
+        if missing:
+            raise UsageError(f"output '{missing[0]}' of the schedule is not among the arguments")
+        read = [t for t in tensors if t in read or t in numbers.values()]
+        return read, [t for t in tensors if isinstance(t.op, StagedOp)], numbers
+
+    def arguments(self, args: Sequence[object]) -> tuple[list[Tensor], dict[Name, Tensor]]:
+        """The tensors that hold arguments, those that are numbers among them; and those of te.vars, which may be sizes.
+
+        Raises UsageError for what is neither a tensor nor a variable.
+        """
+        held = [self._held(arg) if isinstance(arg, Var) else arg for arg in args]
+        tensors = tensors_of([arg.tensor if isinstance(arg, NumberVar) else arg for arg in held], "arguments")
+        numbers = {arg.key: self._held(arg) for arg in args if isinstance(arg, Var)}
+        return tensors, numbers
+
+    def _held(self, number: Var) -> Tensor:
+        """What holds the value of a variable that is an argument."""
+        if number.key not in self._numbers:
+            self._numbers[number.key] = placeholder((), "int32", number.name)
+        return self._numbers[number.key]
 
     def mlir(self) -> str:
         """Kernel and schedule as `.mlir`, for opt-tool."""
@@ -281,9 +390,10 @@ class Schedule:
 class Group:
     """Stages that are placed together."""
 
-    def __init__(self, primitives: Primitives, handle: SSAValue):
+    def __init__(self, primitives: Primitives, handle: SSAValue, stages: Sequence[Stage]):
         self.primitives = primitives
         self.handle = handle
+        self.stages = list(stages)
 
     def compute_at(self, parent: Stage, scope: IterVar) -> None:
         """Compute the group inside that axis of its consumer."""
@@ -300,6 +410,13 @@ def check_schedule(value: object) -> None:
     """Raise UsageError for what is no schedule."""
     if not isinstance(value, Schedule):
         raise UsageError(f"a schedule is expected, not {kind(value)}: te.create_schedule makes one")
+
+
+def schedule_by_rules(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:
+    """A schedule that the rules of the target make when it is built, as long as no primitive is said of it."""
+    schedule = create_schedule(ops)
+    schedule.by_rules = True
+    return schedule
 
 
 def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:

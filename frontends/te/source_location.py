@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import inspect
-from pathlib import Path
 
 from xdsl.dialects.builtin import FileLineColLoc, UnknownLoc
 
 from tilework.algebra.errors import UsageError
 from tilework.dialects.support.locations import SourcePosition, file_location, source_position
 
-_PACKAGE = str(Path(__file__).parent)
+_PACKAGE = "tilework."
 
 
 def user_location() -> FileLineColLoc | UnknownLoc:
-    """The line that called into this package."""
+    """The line that called into Tilework."""
     frame = inspect.currentframe()
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(_PACKAGE):
         frame = frame.f_back
     if frame is None:
         return UnknownLoc()
@@ -24,7 +23,7 @@ def user_location() -> FileLineColLoc | UnknownLoc:
 
 
 def at_user_line(error: UsageError) -> UsageError:
-    """The error, with the line that called into this package as a note."""
+    """The error, with the line that called into Tilework as a note."""
     place = source_position(user_location())
     if place is not None:
         error.add_note(f'File "{place.file}", line {place.line}')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Any, NoReturn, cast
 
 from xdsl.ir import Operation as IROperation
 from xdsl.ir import SSAValue
@@ -48,14 +48,25 @@ from tilework.frontends.te.errors import ScheduleError
 from tilework.frontends.te.extents import extent_of, split_extent
 from tilework.frontends.te.index import Index, IterVar, Name, Range
 from tilework.frontends.te.primitives import Primitives
+from tilework.frontends.te.relations import Fuse, IterVarAttr, Relation, Singleton, Split
 from tilework.frontends.te.scalar import Test
 from tilework.frontends.te.scan import ScanOp
 from tilework.frontends.te.tensor import ScheduledOp, StagedOp, Tensor
 from tilework.frontends.te.tensor_intrin import TensorIntrin
+from tilework.runtime.devices.c.device import define
 
 _LEAVE_IT_FREE = (CacheReadOp, CacheWriteOp, RFactorOp, ComputeInlineOp, ComputeRootOp, SetScopeOp)
 """The primitives that may name a stage which is inlined."""
 
+
+_KIND_PRAGMAS = ("parallel", "unroll", "vectorize")
+"""Pragmas that are primitives too."""
+
+_IMPORTS = ("import_c", "import_llvm")
+"""The pragmas that bring functions of C, by the names of what TVM compiles them to."""
+
+_PARALLEL_HINTS = ("parallel_barrier_when_finish", "parallel_launch_point", "parallel_stride_pattern")
+"""Pragmas of TVM about its threads that change nothing here: parallel loops run on threads that are there already."""
 
 CONTEXT_THREAD = "cthread"
 """TVM's name for a virtual thread that shares no buffer; here threads share just those that are the same for all."""
@@ -64,9 +75,15 @@ CONTEXT_THREAD = "cthread"
 class Stage:
     """A compute and how to run it.
 
-    op: what it runs now, with its `axis` and `reduce_axis`. leaf_iter_vars: its loops, outermost first. Methods raise
+    op: what it runs now, with its `axis` and `reduce_axis`; origin_op: what it ran at first. leaf_iter_vars: its loops,
+    outermost first; all_iter_vars: those that became others, too. relations: how they did. iter_var_attrs: how the
+    loops run, of those for which something was asked. group: the innermost group that it is in. Methods raise
     ScheduleError, with the loop nest as a note, for what cannot be, UsageError for arguments of the wrong kind.
     """
+
+    GroupRoot = 1
+    Inline = 2
+    Scope = 4
 
     def __init__(
         self,
@@ -87,6 +104,10 @@ class Stage:
         self.scope = ""
         self.leaf_iter_vars = [*op.axis, *op.reduce_axis]
         self.all_iter_vars = list(self.leaf_iter_vars)
+        self.relations: list[Relation] = []
+        self.iter_var_attrs: dict[IterVar, IterVarAttr] = {}
+        self.group: Any = None
+        self.attach_stage: Stage | None = None
         self._handle = handle
         self._kinds: dict[Name, str] = {}
         self._threads: dict[Name, IterVar] = {}
@@ -114,6 +135,22 @@ class Stage:
             self._handle = self.primitives.stage(self.name, self.op)
         return self._handle
 
+    @property
+    def attach_type(self) -> int:
+        """Where it is computed: one of the numbers in capitals of `Stage`, of which scans have none of their own."""
+        handle = self._handle
+        if handle is not None and handle in self.primitives.inlined:
+            return self.Inline
+        return self.GroupRoot if self.attach_ivar is None else self.Scope
+
+    @property
+    def attach_ivar(self) -> IterVar | None:
+        """The axis of `attach_stage` at which it is computed; None elsewhere."""
+        key = None if self._handle is None else self.primitives.attached.get(self._handle)
+        if key is None or self.attach_stage is None:
+            return None
+        return next((axis for axis in self.attach_stage.all_iter_vars if axis.key is key), None)
+
     # -- axes
 
     def split(
@@ -140,6 +177,7 @@ class Stage:
         outer = self._new_axis(f"{name}.outer", parts[0], parent.is_reduce, op.outer)
         inner = self._new_axis(f"{name}.inner", parts[1], parent.is_reduce, op.inner)
         self._replace([parent], [outer, inner])
+        self.relations.append(Split(parent, outer, inner, factor, nparts))
         self.primitives.move_attached(parent, inner)
         return outer, inner
 
@@ -151,6 +189,7 @@ class Stage:
             singleton = self._new_axis("singleton", const(1), False, made.axis)
             self.leaf_iter_vars.insert(0, singleton)
             self._singletons.add(singleton.key)
+            self.relations.append(Singleton(singleton))
             return singleton
         if len(args) == 1:
             return args[0]
@@ -165,6 +204,7 @@ class Stage:
         extent = product(map(extent_of, args))
         fused = self._new_axis(".".join(self.primitives.texts(args)), extent, args[0].is_reduce, op.fused)
         self._replace(args, [fused])
+        self.relations.append(Fuse(args, fused))
         for axis in args:
             self.primitives.move_attached(axis, fused)
         return fused
@@ -193,14 +233,17 @@ class Stage:
     def vectorize(self, var: IterVar) -> None:
         """The axis becomes vector lanes."""
         self._annotate(var, "vectorized", VectorizeOp(self._spatial_leaf(var, "vectorized")))
+        self._attr(var).iter_type = IterVar.Vectorized
 
     def parallel(self, var: IterVar) -> None:
         """The iterations run on several threads."""
         self._annotate(var, "parallel", ParallelOp(self._spatial_leaf(var, "parallel")))
+        self._attr(var).iter_type = IterVar.Parallelized
 
     def unroll(self, var: IterVar) -> None:
         """The iterations become straight-line code."""
         self._annotate(var, "unrolled", UnrollOp(self._plain_leaf(var, "unroll")))
+        self._attr(var).iter_type = IterVar.Unrolled
 
     def bind(self, ivar: IterVar, thread_ivar: IterVar) -> None:
         """Each iteration is a thread of that axis of a device; te.thread_axis makes thread axes.
@@ -211,15 +254,35 @@ class Stage:
         tag = _thread_tag(thread_ivar, f"bind of axis '{ivar.name}'")
         self._annotate(ivar, tag, BindOp(self._plain_leaf(ivar, "bind"), tag))
         self._threads[thread_ivar.key] = ivar
+        self._attr(ivar).bind_thread = thread_ivar
 
-    def pragma(self, var: IterVar, pragma_type: str, pragma_value: Number | None = None) -> None:
-        """A request about the loop of an axis, by a known key."""
-        check_word(pragma_type, PRAGMAS, "unknown pragma")
+    def pragma(self, var: IterVar, pragma_type: str, pragma_value: Number | str | None = None) -> None:
+        """A request about the loop of an axis, by a known key.
+
+        "vectorize", "unroll" and "parallel" are the primitives of that name. "import_c" and "import_llvm" define the
+        functions of C in a text, which intrinsics call. "parallel_launch_point" and its kin are taken and change
+        nothing: parallel loops run on threads that are there already.
+        """
+        check_word(pragma_type, (*PRAGMAS, *_KIND_PRAGMAS, *_IMPORTS, *_PARALLEL_HINTS), "unknown pragma")
+        if pragma_type in _IMPORTS:
+            self.leaf(var, "pragma")
+            if not isinstance(pragma_value, str):
+                raise UsageError(f"pragma '{pragma_type}' takes a text of C, not {kind(pragma_value)}")
+            define(pragma_value)
+            return
+        if pragma_type in _KIND_PRAGMAS:
+            getattr(self, pragma_type)(var)
+            return
+        leaf = self.leaf(var, "pragma")
+        self._attr(var).pragma_keys.append(pragma_type)
+        self._attr(var).pragma_values.append(pragma_value)
+        if pragma_type in _PARALLEL_HINTS:
+            return
         number = pragma_value if isinstance(pragma_value, KnobAttr) else integer_of(pragma_value)
         if number is None or (isinstance(number, int) and number < 0):
             raise UsageError(f"pragma '{pragma_type}' takes a number of at least 0")
         number = check_number(number, f"pragma '{pragma_type}'", least=0)
-        self.primitives.add(PragmaOp(self.leaf(var, "pragma"), pragma_type, number))
+        self.primitives.add(PragmaOp(leaf, pragma_type, number))
 
     def tensorize(self, var: IterVar, tensor_intrin: TensorIntrin | str) -> None:
         """Everything from that axis inwards is one call of the intrinsic of that name."""
@@ -232,6 +295,7 @@ class Stage:
             what = f"tensorize takes an intrinsic of te.decl_tensor_intrin, or a name, not {kind(tensor_intrin)}"
             raise UsageError(f"{what}; known: {', '.join(library())}")
         self._annotate(var, "tensorized", TensorizeOp(leaf, name))
+        self._attr(var).iter_type, self._attr(var).tensor_intrin = IterVar.Tensorized, tensor_intrin
 
     def prefetch(self, tensor: Tensor, var: IterVar, offset: Number) -> None:
         """At every iteration of the axis, ask the cache for what it reads of the tensor `offset` iterations later."""
@@ -249,6 +313,7 @@ class Stage:
         handle = self.handle
         parent.leaf(scope, "compute_at")
         self.primitives.compute_at(handle, scope)
+        self.attach_stage = parent
 
     def compute_inline(self) -> None:
         """Put the stage's expression in place of every read of it."""
@@ -328,6 +393,11 @@ class Stage:
     def double_buffer(self) -> None:
         """Fill the stage's buffer for the next iteration while this one uses it."""
         self.primitives.add(DoubleBufferOp(self.handle))
+
+    def rolling_buffer(self) -> NoReturn:
+        """TVM's name, refused: compute the stage at an axis outside of the overlap, or at the root."""
+        instead = "compute the stage at an axis outside of the overlap, or at the root"
+        raise UsageError(f"rolling_buffer of stage '{self.name}' is not supported: {instead}")
 
     def pad_to_multiple(self, axis: IterVar, factor: Number) -> None:
         """Lengthen an axis to a multiple of `factor`."""
@@ -417,6 +487,10 @@ class Stage:
                 "its iterations write the same element"
             )
         return value
+
+    def _attr(self, axis: IterVar) -> IterVarAttr:
+        """How the loop of an axis runs, to be changed."""
+        return self.iter_var_attrs.setdefault(axis, IterVarAttr(axis.iter_type))
 
     def _annotate(self, axis: IterVar, kind: str, op: IROperation) -> None:
         self.primitives.add(op)

@@ -6,17 +6,27 @@ import inspect
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 from xdsl.dialects.builtin import LocationAttr
 
 from tilework.algebra.errors import UsageError
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, const
 from tilework.frontends.te.arguments import check_attributes, check_integer, check_text, kind, listed
 from tilework.frontends.te.dtypes import check_dtype
-from tilework.frontends.te.index import Index, IterVar, Name, Range, Var, shape_of, to_index
+from tilework.frontends.te.index import Index, IntImm, IterVar, Name, Range, Var, index_of, shape_of, to_index
 from tilework.frontends.te.joint_reductions import joint_body
-from tilework.frontends.te.scalar import IndexData, Reduction, Scalar, ScalarLike, Test, as_scalar, walk
+from tilework.frontends.te.scalar import (
+    Elementwise,
+    IndexData,
+    Reduction,
+    Scalar,
+    ScalarLike,
+    Test,
+    as_scalar,
+    binary,
+    walk,
+)
 from tilework.frontends.te.source_location import user_location
 
 
@@ -102,8 +112,12 @@ class ScheduledOp(StagedOp):
         return list(self._inputs)
 
 
-class Tensor:
-    """A tensor: indexed inside a compute, it gives an element. Compared by identity."""
+class Tensor(Elementwise):
+    """A tensor: indexed inside a compute, it gives an element. Compared by identity.
+
+    `+ - * / // %` of it make tensors, with numbers and values element by element, with other tensors as numpy
+    broadcasts them.
+    """
 
     def __init__(self, op: Operation, shape: tuple[Expr, ...], dtype: str, value_index: int = 0):
         self.op: Any = op  # of a class that has `axis` in most places where it is asked for
@@ -112,9 +126,9 @@ class Tensor:
         self.value_index = value_index
 
     @property
-    def shape(self) -> tuple[int | Index, ...]:
+    def shape(self) -> tuple[IntImm | Index, ...]:
         """The extents, integers where they are known."""
-        return tuple(Index(d) if d.constant is None else d.constant for d in self.dims)
+        return tuple(map(index_of, self.dims))
 
     @property
     def ndim(self) -> int:
@@ -140,6 +154,17 @@ class Tensor:
                     f"index {e} is outside dimension {axis} of tensor '{self.name}', which has extent {dim}"
                 )
         return Element(self.dtype, self, exprs)
+
+    def joined(self, function: str, a: object, b: object) -> Any:
+        """The tensor of a function of two operands, of which this is one. Raises UsageError for shapes that differ."""
+        return broadcast(lambda x, y: binary(function, x, y), a, b, f"T_{function}")
+
+    def __neg__(self) -> Tensor:
+        return compute(self.shape, lambda *i: -self(*i), f"T_neg_{self.op.name}", "elemwise")
+
+    def astype(self, dtype: object) -> Tensor:
+        """A tensor of its elements converted to another type."""
+        return compute(self.shape, lambda *i: self(*i).astype(dtype), f"T_cast_{self.op.name}", "elemwise")
 
     def __iter__(self) -> Any:
         raise UsageError(f"tensor '{self.name}' cannot be iterated over: index it")
@@ -175,7 +200,7 @@ class TensorSlice(ScalarLike):
         """The element type."""
         return self.tensor.dtype
 
-    def value(self) -> Scalar:
+    def scalar(self) -> Scalar:
         return self.tensor(*self.indices)
 
 
@@ -191,16 +216,35 @@ def tensors_of(value: object, what: str) -> list[Tensor]:
 # -- making them
 
 
-def var(name: str = "tindex", dtype: str = "int32") -> Var:
-    """A symbolic extent, known when the compiled function is called. Raises UsageError for a dtype that is no index."""
+class NumberVar(ScalarLike):
+    """A number that the caller of the compiled function gives, of a type that is no index. tensor: what holds it."""
+
+    def __init__(self, name: str, dtype: str):
+        self.name = name
+        self.dtype = dtype
+        self.tensor = placeholder((), dtype, name)
+
+    def scalar(self) -> Scalar:
+        return self.tensor()
+
+
+Argument: TypeAlias = Tensor | Var | NumberVar
+"""What a compiled function takes: a tensor, or a number."""
+
+
+def var(name: str = "tindex", dtype: str = "int32") -> Any:
+    """What is known when the compiled function is called: a symbolic extent, or a number that stands in its arguments.
+
+    A `Var` of int32 or int64 is an extent and an index, a `NumberVar` of another type a number alone.
+    """
     check_text(name, "the name of a te.var")
-    if check_dtype(dtype) not in ("int32", "int64"):
-        raise UsageError(f"te.var '{name}' of {dtype}: a symbol is an extent, int32 or int64")
-    return Var(name)
+    return Var(name) if check_dtype(dtype) in ("int32", "int64") else NumberVar(name, check_dtype(dtype))
 
 
 def size_var(name: str = "size", dtype: str = "int32") -> Var:
-    """As `te.var`."""
+    """A symbolic extent. Raises UsageError for a dtype that is no index."""
+    if check_dtype(dtype) not in ("int32", "int64"):
+        raise UsageError(f"te.size_var '{name}' of {dtype}: a symbol is an extent, int32 or int64")
     return var(name, dtype)
 
 
@@ -259,6 +303,32 @@ def compute(
     op = ComputeOp(name, axis, body, tag, attrs)
     op.outputs = [Tensor(op, dims, value.dtype, i) for i, value in enumerate(body)]
     return op.outputs if isinstance(given, tuple | list) else op.outputs[0]
+
+
+def broadcast(function: Callable[[Any, Any], Any], a: object, b: object, name: str) -> Tensor:
+    """The tensor of a function of two operands' elements, as numpy broadcasts these; one may be a value.
+
+    Its tag is "broadcast" or, of one tensor, "elemwise". Raises UsageError for shapes that do not broadcast.
+    """
+    tensors = [operand for operand in (a, b) if isinstance(operand, Tensor)]
+    rank = max(tensor.ndim for tensor in tensors)
+    dims = [const(1)] * rank
+    for tensor in tensors:
+        for place, dim in enumerate(tensor.dims, start=rank - tensor.ndim):
+            if const(1) not in (dim, dims[place]) and dim != dims[place]:
+                shapes = " and ".join(str(list(map(str, t.dims))) for t in tensors)
+                raise UsageError(f"{name} of tensors of shapes {shapes}, which do not broadcast")
+            dims[place] = dim if dims[place] == const(1) else dims[place]
+
+    def element(operand: object, at: Sequence[IterVar]) -> object:
+        if not isinstance(operand, Tensor):
+            return operand
+        own = zip(at[rank - operand.ndim :], operand.dims, strict=True)
+        return operand(*(0 if dim == const(1) else index for index, dim in own))
+
+    tag = "broadcast" if len(tensors) > 1 else "elemwise"
+    shape = tuple(map(index_of, dims))
+    return compute(shape, lambda *at: function(element(a, at), element(b, at)), name, tag)
 
 
 _tags: list[str] = [""]

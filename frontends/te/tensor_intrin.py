@@ -3,100 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     DictionaryAttr,
-    MemRefType,
-    NoneAttr,
-    StridedLayoutAttr,
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
+    i64,
 )
 from xdsl.ir import Attribute
 
 from tilework.algebra.errors import UsageError
-from tilework.algebra.given_values import integer_of
 from tilework.dialects import te
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te.builder import KernelBuilder
 from tilework.dialects.te.intrinsic import RESULT
 from tilework.dialects.te.joining import identity
-from tilework.frontends.te.arguments import check_function, check_integer, check_text, kind, listed
-from tilework.frontends.te.dtypes import check_dtype, element_type_of
-from tilework.frontends.te.index import Var
+from tilework.frontends.te.arguments import check_function, check_text, kind, listed
+from tilework.frontends.te.buffers import Buffer, InstructionBuffer, check_buffer, decl_buffer
+from tilework.frontends.te.calls import ExternCall
+from tilework.frontends.te.ir_builder import Body
 from tilework.frontends.te.kernel import build_kernel, name_everything, operations_for
+from tilework.frontends.te.packed import PackedCall
 from tilework.frontends.te.tensor import ComputeOp, PlaceholderOp, Tensor
 
 Snippets = dict[str, list[str]]
 """By the kind of target, such as "llvm", the lines that a back end writes."""
-
-
-@dataclass(frozen=True)
-class Buffer:
-    """What an instruction wants of the buffer of one of its tensors. Snippets call it by its name.
-
-    wanted: the distance of elements along each dimension, None for any; None for the usual ones.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: str
-    wanted: tuple[int | None, ...] | None = None
-    scope: str = ""
-
-    @property
-    def strides(self) -> list[str]:
-        """The distances of elements along the dimensions, as snippets write them."""
-        return [f"${self.name}_stride{axis}" for axis in range(len(self.shape))]
-
-    def access_ptr(self, access_mask: str) -> str:
-        """The pointer to the first element, as snippets write it, whether for reading ("r") or writing ("w")."""
-        check_text(access_mask, "what access_ptr is for")
-        return f"${self.name}"
-
-    @property
-    def type(self) -> MemRefType[Attribute]:
-        """What is wanted, as a memref type says it."""
-        usual = (*(None for _ in self.shape[1:]), *(1 for _ in self.shape[:1]))
-        layout = StridedLayoutAttr(list(usual if self.wanted is None else self.wanted))
-        space = StringAttr(self.scope) if self.scope else NoneAttr()
-        return MemRefType(element_type_of(self.dtype), self.shape, layout if self.shape else NoneAttr(), space)
-
-
-def decl_buffer(
-    shape: Sequence[int],
-    dtype: str = "float32",
-    name: str = "buffer",
-    data: None = None,
-    strides: Sequence[int | Var] | None = None,
-    elem_offset: None = None,
-    scope: str = "",
-    data_alignment: int = -1,
-    offset_factor: int = 0,
-) -> Buffer:
-    """What an intrinsic wants of a buffer: its strides, a `te.var` for any distance, and its scope.
-
-    Without strides, elements of a row follow each other, and rows are any distance apart. Nobody knows of what number
-    the beginning of a part is a multiple, so that data_alignment and offset_factor above 1 are refused.
-    """
-    dims = listed(shape)
-    if dims is None:
-        raise UsageError(f"the shape of a buffer is a list of whole numbers, not {kind(shape)}")
-    sizes = tuple(check_integer(n, f"a dimension of buffer '{name}'") for n in dims)
-    if data is not None or elem_offset is not None:
-        raise UsageError("data and elem_offset of decl_buffer are chosen where the intrinsic is used: leave them out")
-    for what, number in (("data_alignment", data_alignment), ("offset_factor", offset_factor)):
-        if check_integer(number, f"{what} of decl_buffer") > 1:
-            raise UsageError(f"{what} of decl_buffer is {number}: parts of buffers may begin at any element")
-    given = None if strides is None else listed(strides)
-    if strides is not None and (given is None or len(given) != len(sizes)):
-        raise UsageError(f"strides of buffer '{name}' are a list of {len(sizes)} numbers or te.vars")
-    wanted = None if given is None else tuple(None if isinstance(s, Var) else integer_of(s) for s in given)
-    return Buffer(check_text(name, "the name of a buffer"), sizes, check_dtype(dtype), wanted, scope)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +46,32 @@ class TensorIntrin:
 
     name: str
     op: ComputeOp
-    buffers: tuple[Buffer, ...]
+    buffers: tuple[InstructionBuffer, ...]
     body: Snippets | None
     reset: Snippets | None
     update: Snippets | None
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        """The tensors that it reads."""
+        return self.op.input_tensors
+
+    @property
+    def reduce_init(self) -> Snippets | None:
+        """The reset, by TVM's name."""
+        return self.reset
+
+    @property
+    def reduce_update(self) -> Snippets | None:
+        """The update, by TVM's name."""
+        return self.update
+
+    def __call__(self, *regions: object, reduce_axis: object = None) -> Any:
+        """Refused: a compute says what each element equals, and a schedule where the instruction is used."""
+        raise UsageError(
+            f"intrinsic '{self.name}' is called in a compute: write what it computes there, and `s[T].tensorize(axis, "
+            "intrinsic)` in the schedule"
+        )
 
     def declarations(self, name: str) -> list[te.IntrinsicOp]:
         """The `te.intrinsic` of that name, and those that it names."""
@@ -136,7 +94,7 @@ class TensorIntrin:
         self,
         name: str,
         meaning: te.KernelOp,
-        buffers: Sequence[Buffer],
+        buffers: Sequence[InstructionBuffer],
         snippets: Snippets,
         others: Mapping[str, Attribute],
     ) -> te.IntrinsicOp:
@@ -145,8 +103,11 @@ class TensorIntrin:
             "function_type": meaning.function_type,
             "names": ArrayAttr(StringAttr(buffer.name) for buffer in buffers[:-1]),
             "buffers": ArrayAttr(buffer.type for buffer in buffers),
+            "multiples": DenseArrayBase.from_list(i64, [buffer.multiple for buffer in buffers]),
             "snippets": DictionaryAttr({target: _text(lines) for target, lines in snippets.items()}),
         }
+        if all(buffer.multiple == 1 for buffer in buffers):
+            del properties["multiples"]
         return te.IntrinsicOp.create(properties={**properties, **others}, regions=[meaning.detach_region(meaning.body)])
 
     def _meaning(self) -> te.KernelOp:
@@ -178,7 +139,8 @@ def decl_tensor_intrin(
     op: a compute of placeholders of known shape. fcompute: takes the buffers that are read and the result's, and
     returns snippets, such as {"c": f"dot8({outs[0].access_ptr('w')}, ...);"}, or three of these, of which any may be
     None: for the whole compute, for what sets the result to the identity of its reduction, and for what joins a part of
-    the reduction. binds: buffers of tensors, by `decl_buffer`; others have default_buffer_params.
+    the reduction. Snippets may be `te.call_extern(...)` of a function of C; a `te.call_packed` is taken for `lower`,
+    but no back end writes it. binds: buffers of tensors, by `decl_buffer`; others have default_buffer_params.
     """
     is_compute = isinstance(op, ComputeOp)  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
     if not is_compute or not all(isinstance(t.op, PlaceholderOp) for t in op.input_tensors):
@@ -191,10 +153,11 @@ def decl_tensor_intrin(
     tensors = [*op.input_tensors, *op.outputs]
     if len(op.outputs) != 1 or any(not dim.is_constant for t in tensors for dim in t.dims):
         raise UsageError("decl_tensor_intrin takes a compute of one result, of tensors whose shapes are known")
-    made = [_buffer(t, names.stages[t.op], bound.pop(t, None), dict(default_buffer_params or {})) for t in tensors]
+    named = [*(names.stages[t.op] for t in tensors[:-1]), RESULT]
+    default = dict(default_buffer_params or {})
+    buffers = tuple(_buffer(t, n, bound.pop(t, None), default) for t, n in zip(tensors, named, strict=True))
     if bound:
         raise UsageError(f"binds of decl_tensor_intrin names '{next(iter(bound)).name}', which it does not read")
-    buffers = (*made[:-1], replace(made[-1], name=RESULT))
     given = fcompute(buffers[:-1], buffers[-1:])
     parts = list(cast("tuple[Any, ...]", given)) if isinstance(given, tuple) else [given]
     body, reset, update = [_snippets(part) for part in [*parts, None, None]][:3]
@@ -205,23 +168,25 @@ def decl_tensor_intrin(
     return TensorIntrin(check_text(name, "the name of an intrinsic"), op, buffers, body, reset, update)
 
 
-def _buffer(tensor: Tensor, name: str, bound: Buffer | None, default: Mapping[str, Any]) -> Buffer:
-    shape = tuple(dim.offset for dim in tensor.dims)
-    if bound is None:
-        bound = decl_buffer(shape, tensor.dtype, name, **default)
-    if not isinstance(bound, Buffer):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
-        raise UsageError(f"tensors are bound to buffers, which te.decl_buffer makes, not to {kind(bound)}")
-    if (bound.shape, bound.dtype) != (shape, tensor.dtype):
-        what = f"buffer '{bound.name}' is of shape {list(bound.shape)} and {bound.dtype}"
-        raise UsageError(f"{what}, and tensor '{tensor.name}' of shape {list(shape)} and {tensor.dtype}")
-    return replace(bound, name=name)
+def _buffer(tensor: Tensor, name: str, bound: Buffer | None, default: Mapping[str, Any]) -> InstructionBuffer:
+    asked = decl_buffer(tensor.shape, tensor.dtype, name, **default) if bound is None else check_buffer(bound, tensor)
+    return InstructionBuffer(name, asked.dims, asked.dtype, asked.wanted, asked.scope, asked.multiple)
 
 
 def _snippets(value: object) -> Snippets | None:
     if value is None:
         return None
+    if isinstance(value, ExternCall):
+        return value.snippets()
+    if isinstance(value, PackedCall):
+        return {}
+    if isinstance(value, Body) and len(value.statements) == 1 and isinstance(value.statements[0], ExternCall):
+        return _snippets(value.statements[0])
     if not isinstance(value, Mapping):
-        raise UsageError(f'snippets are a dictionary from kinds of targets, such as "llvm", to text, not {kind(value)}')
+        raise UsageError(
+            f'snippets are a dictionary from kinds of targets, such as "llvm", to text, or te.call_extern(...), not '
+            f"{kind(value)}"
+        )
     found: Snippets = {}
     for target, text in cast("Mapping[str, object]", value).items():
         lines = listed(text)

@@ -20,6 +20,7 @@ from tilework.transforms.loop.simplify import Simplify
 from tilework.transforms.loop.split_host_device import SplitHostDevice
 from tilework.transforms.loop.tensorize import Tensorize
 from tilework.transforms.loop.unroll import Unroll
+from tilework.transforms.loop.unroll_lanes import UnrollLanes
 from tilework.transforms.loop.uplift_to_fma import UpliftToFma
 from tilework.transforms.loop.verify_registers import VerifyRegisters
 from tilework.transforms.loop.verify_resources import VerifyResources
@@ -41,6 +42,7 @@ LOOPS: tuple[ModulePass, ...] = (
     UpliftToFma(),
     EmulateNarrowTypes(),
     WidenBfloat16(),
+    UnrollLanes(),  # threads are the lanes of a device's vectors
     Unroll(),
     VerifyRegisters(),
     Simplify(),

@@ -210,7 +210,9 @@ def test_arguments_are_refused(A):
         te.extern((8,), [], add_one, name="C")
     with pytest.raises(tw.UsageError, match="^extern 'C': 2 dtypes for 1 shapes$"):
         te.extern((8,), [A], add_one, name="C", dtype=["float32", "int32"])
-    with pytest.raises(tw.UsageError, match=r"^extern 'C': its function returns ib.get\(\) of te.ir_builder, not a No"):
+    with pytest.raises(
+        tw.UsageError, match=r"^extern 'C': its function returns ib.get\(\) or call_packed\(...\), not a No"
+    ):
         te.extern((8,), [A], lambda ins, outs: None, name="C")
 
 

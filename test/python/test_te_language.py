@@ -357,7 +357,7 @@ def test_refusals():
         "int4, int8, int16, int32, int64, uint4, uint8, uint16, uint32, uint64, bool",
     )
     refused(lambda: te.placeholder((-1,)), "a shape has the extent -1: extents are 0 or more")
-    refused(lambda: te.var("x", "float32"), "te.var 'x' of float32: a symbol is an extent, int32 or int64")
+    refused(lambda: te.size_var("x", "float32"), "te.size_var 'x' of float32: a symbol is an extent, int32 or int64")
 
 
 def test_refusals_of_whole_programs():
@@ -365,7 +365,9 @@ def test_refusals_of_whole_programs():
     A = te.placeholder((n,), name="A")
     other = te.compute((n,), lambda j: A[j], name="other")
     B = te.compute((n,), lambda i: A[i] + other.op.axis[0], name="B")
-    message = "compute 'B' uses 'j', which is neither one of its axes nor a te.var of a shape"
+    message = (
+        "compute 'B' uses 'j', which is neither one of its axes nor a te.var of a shape, nor one among the arguments"
+    )
     refused(lambda: tw.lower(te.create_schedule(B.op), [A, B]), message)
     C = te.compute((m,), lambda i: A[i], name="C")
     message = "te.var 'm' is in no shape of an argument that is read: its value is not known"

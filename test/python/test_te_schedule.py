@@ -329,9 +329,10 @@ def test_pragma():
     _, T, s = elementwise(10, 10)
     s[T].pragma(T.op.axis[0], "auto_unroll_max_step", 10)
     assert lines(s)[-1] == 'schedule.pragma %i0 "auto_unroll_max_step" 10'
-    known = "auto_unroll_max_step, loop_partition_hint, parallel_least_work"
-    with pytest.raises(tw.UsageError, match=f"^unknown pragma 'import_llvm'; known: {known}$"):
-        s[T].pragma(T.op.axis[0], "import_llvm", 1)
+    known = "auto_unroll_max_step, loop_partition_hint, parallel_least_work, parallel, unroll, vectorize, import_c, "
+    known += "import_llvm, parallel_barrier_when_finish, parallel_launch_point, parallel_stride_pattern"
+    with pytest.raises(tw.UsageError, match=f"^unknown pragma 'debug'; known: {known}$"):
+        s[T].pragma(T.op.axis[0], "debug", 1)
     for value in (None, -1, 1.5, "x"):
         with pytest.raises(tw.UsageError, match="^pragma 'auto_unroll_max_step' takes a number of at least 0$"):
             s[T].pragma(T.op.axis[0], "auto_unroll_max_step", value)  # pyright: ignore[reportArgumentType]

@@ -11,7 +11,7 @@ from tilework.dialects import arith
 from tilework.dialects.schedule import SequenceOp, Tail
 from tilework.dialects.te import IntrinsicOp, KernelOp
 from tilework.frontends import te
-from tilework.frontends.te.tensor_intrin import Buffer
+from tilework.frontends.te.buffers import Buffer
 from tilework.tools.fuzz.draw import Draw
 from tilework.tools.fuzz.intrinsics import chosen_leaves, result_shape, shape_of
 from tilework.tools.fuzz.snippets import written, written_reset

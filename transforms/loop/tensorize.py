@@ -87,9 +87,25 @@ class NestToIntrinsic(RewritePattern):
                 rewriter.notify_op_modified(op)
                 return
             raise CompileError(f"{what}: {error}", op) from error
+        for match in found:
+            _check_beginnings(match, what, op)
         new = [_operation(match) for match in found]
         copy_location(new, op)
         rewriter.replace(op, new, [])
+
+
+def _check_beginnings(match: Match, what: str, loop: ForOp) -> None:
+    """Raise CompileError where a part may begin at an element at which the intrinsic takes none."""
+    declaration, (result, *arguments) = match
+    names = (*declaration.parameters, "the result")
+    for part, name, number in zip((*arguments, result), names, declaration.begins_at, strict=True):
+        if any(factor % number for _, factor in part.position.terms) or part.position.offset % number:
+            at = part.position.rename(lambda key: getattr(key, "name_hint", None) or "?")
+            raise CompileError(
+                f"{what}: it takes parts of {name} that begin at a multiple of {number} elements, and this one begins "
+                f"at {at} of {buffer_name(part.memref)}; split by a multiple of {number}",
+                loop,
+            )
 
 
 def _operation(match: Match) -> IntrinsicOp:

@@ -31,6 +31,13 @@ def get_config() -> Config:
     return config
 
 
+def template_of(function: Callable[..., Made], arguments: Sequence[Any]) -> Made:
+    """What a template's function makes, in the configuration that is running, else with the first of all choices."""
+    if _current.get() is not None:
+        return function(*arguments)
+    return TemplateProgram(function, tuple(arguments)).instantiate(Config())
+
+
 def template(function: Callable[..., Made]) -> Callable[..., TemplateProgram]:
     """Make of a function, which returns a schedule and its tensors, what makes programs for `tilework.tune`."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -73,6 +74,32 @@ class CompiledC:
                 raise TileworkError(f"the code that {_compiler()} made cannot be loaded: {reason}") from None
         entry = self._type((self._entry, library))
         return Library(entry, ctypes.cast(entry, ctypes.c_void_p).value or 0, library)
+
+
+_DEFINED = re.compile(r"(\w+)\s*\([^()]*\)\s*\{")
+_KEYWORDS = {"if", "for", "while", "switch"}
+_defined: dict[str, str] = {}
+_libraries: list[ctypes.CDLL] = []
+
+
+def define(source: str) -> None:
+    """Compile functions of C, or of C++ where they are `extern "C"`, for code that is linked later to call by name.
+
+    They stay for as long as the process lives. Raises TileworkError for what the machine's compiler does not take, and
+    for another function of a name that is defined already.
+    """
+    names = [name for name in _DEFINED.findall(source) if name not in _KEYWORDS]
+    if names and all(_defined.get(name) == source for name in names):
+        return
+    if taken := [name for name in names if name in _defined]:
+        raise TileworkError(f"there is another C function '{taken[0]}' in this process already: choose another name")
+    language = "c++" if 'extern "C"' in source else "c"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "code.c").write_text(source, encoding="utf-8")
+        _run(["-x", language, "-O3", "-march=native", "-fPIC", "-shared", "code.c", "-o", "code.so"], folder)
+        _libraries.append(ctypes.CDLL(str(folder / "code.so"), mode=ctypes.RTLD_GLOBAL))
+    _defined.update(dict.fromkeys(names, source))
 
 
 def _compiled(source: bytes) -> bytes:

@@ -1,0 +1,1 @@
+"""What lets programs of other compilers run on Tilework."""
