@@ -24,6 +24,11 @@ class DictType(ParametrizedAttribute, TypeAttribute):
     name = "bag.dict"
     size: IntAttr
 
+    @staticmethod
+    def of(size: int) -> DictType:
+        """The type of codes of so many values."""
+        return DictType(IntAttr(size))
+
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():

@@ -4,6 +4,7 @@ from xdsl.ir import Dialect
 
 from tilework.dialects.matrix.map import MapOp, YieldOp
 from tilework.dialects.matrix.product import AddOp, GramOp, MatmulOp
+from tilework.dialects.matrix.statistics import MomentsOp, ScaleOp
 from tilework.dialects.matrix.structure import ColumnsOp, ConcatOp, FromTensorOp, ToTensorOp
 from tilework.dialects.matrix.types import MatrixType
 
@@ -17,12 +18,14 @@ __all__ = [
     "MatmulOp",
     "Matrix",
     "MatrixType",
+    "MomentsOp",
+    "ScaleOp",
     "ToTensorOp",
     "YieldOp",
 ]
 
 Matrix = Dialect(
     "matrix",
-    [MapOp, YieldOp, ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp, MatmulOp, AddOp, GramOp],
+    [MapOp, YieldOp, ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp, MatmulOp, AddOp, GramOp, MomentsOp, ScaleOp],
     [MatrixType],
 )

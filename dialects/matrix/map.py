@@ -22,7 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.dialects.matrix.base import Array, MatrixOp, matrix_of, require_shape
+from tilework.dialects.matrix.base import Array, MatrixOp, float_of, matrix_of, require_shape
 from tilework.dialects.matrix.types import MatrixType
 from tilework.dialects.scalar_meaning import straight_line
 from tilework.dialects.te.builder import KernelBuilder, Scalar
@@ -67,8 +67,7 @@ class MapOp(MatrixOp):
     @classmethod
     def by(cls, x: SSAValue, vectors: Sequence[SSAValue], function: Callable[..., Scalar]) -> Self:
         """The map by a function that is written in Python, of scalars as in te kernels."""
-        element = matrix_of(x).element_type
-        block = Block(arg_types=[element] * (1 + len(vectors)))
+        block = Block(arg_types=[float_of(value) for value in (x, *vectors)])
         k = KernelBuilder("map")
         with k.inside(block):
             k.insert(YieldOp(function(*(Scalar(argument, k) for argument in block.args)).value))
@@ -86,9 +85,11 @@ class MapOp(MatrixOp):
         super().verify_()
         x, block = matrix_of(self.input), self.body.block
         for i, vector in enumerate(self.vectors):
-            require_shape(vector, (x.columns,), x.element_type, f"vector {i}")
-        if set(block.arg_types) != {x.element_type} or len(block.args) != 1 + len(self.vectors):
-            raise VerifyException(f"the function takes the element and {len(self.vectors)} more, each {x.element_type}")
+            require_shape(vector, (x.columns,), float_of(vector), f"vector {i}")
+        wanted = [float_of(value) for value in self.operands]
+        if list(block.arg_types) != wanted:
+            found = ", ".join(map(str, block.arg_types))
+            raise VerifyException(f"the function takes {', '.join(map(str, wanted))}, not {found}")
         last = block.last_op
         if not isinstance(last, YieldOp) or last.value.type != x.element_type:
             raise VerifyException(f"the function ends in matrix.yield of one {x.element_type}")

@@ -6,6 +6,7 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
 from tilework.lowering.graph_to_te import GraphToTe
+from tilework.lowering.tables_to_graph import TablesToGraph
 from tilework.lowering.te_to_schedule import TeToSchedule
 from tilework.transforms.graph.annotate_views import AnnotateViews
 from tilework.transforms.graph.collapse_axes import CollapseAxes
@@ -34,6 +35,8 @@ from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 from tilework.transforms.te.allow_contraction import AllowContraction
 from tilework.transforms.te.expand_powers import ExpandPowers
 from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProducts
+
+TABLES: tuple[ModulePass, ...] = (TablesToGraph(),)
 
 GRAPH: tuple[ModulePass, ...] = (
     InlineKernels(),  # operators are copied, compared and sent to other processes, all that they mean with them

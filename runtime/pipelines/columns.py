@@ -1,0 +1,110 @@
+"""Columns of frames, whatever library they are of, and of arrays."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+def names_of(rows: Any) -> list[Any] | None:
+    """The names of the columns of a frame of pandas, Polars or pyarrow; None for what is no frame."""
+    if _is_of(rows, "pyarrow", "Table"):
+        return list(rows.column_names)
+    return list(rows.columns) if hasattr(rows, "columns") and hasattr(rows, "shape") else None
+
+
+def as_rows(rows: Any) -> Any:
+    """A frame as it is, anything else as an array with two axes. Raises ValueError as scikit-learn does."""
+    if type(rows) is np.ndarray and rows.ndim == 2 and rows.dtype.kind in "fiubO" and len(rows):
+        return rows
+    if names_of(rows) is None:
+        rows = np.asarray(rows)
+        if rows.ndim != 2:
+            raise ValueError(f"Expected 2D array, got {rows.ndim}D array instead")
+        if rows.dtype.kind == "c":
+            raise ValueError("Complex data not supported")
+    if not rows.shape[0]:
+        raise ValueError(f"Found array with 0 sample(s) (shape={tuple(rows.shape)}) while a minimum of 1 is required.")
+    return rows
+
+
+def column(rows: Any, key: Any) -> Any:
+    """One column of a frame by its name, or of an array by its number."""
+    return rows[:, key] if isinstance(rows, np.ndarray) else rows[key]
+
+
+def numbers(values: Any, dtype: np.dtype[Any]) -> Array:
+    """A column as floating-point numbers, its missing values NaN."""
+    if isinstance(values, np.ndarray):
+        return values.astype(dtype, copy=False)
+    if hasattr(values, "to_numpy"):
+        if _is_of(values, "pandas", "Series"):
+            return values.to_numpy(dtype=dtype, na_value=np.nan)
+        values = values.to_numpy()
+    return np.asarray(values).astype(dtype, copy=False)
+
+
+def dtype_of(values: Any) -> np.dtype[Any] | None:
+    """The numpy type of a column of numbers or truth values; None for a column of anything else."""
+    found = values.dtype if isinstance(values, np.ndarray) else getattr(values, "dtype", None)
+    if isinstance(found, np.dtype):
+        return found if found.kind in "fiub" else None
+    kind = getattr(found, "numpy_dtype", None)  # pandas's own types of numbers
+    if isinstance(kind, np.dtype):
+        return kind if kind.kind in "fiub" else None
+    sample = numpy_sample(values)
+    return sample.dtype if sample.dtype.kind in "fiub" else None
+
+
+def numpy_sample(values: Any) -> Array:
+    """The first values of a column, as numpy has them."""
+    first = values[:1]
+    return np.asarray(first.to_numpy() if hasattr(first, "to_numpy") else first)
+
+
+def objects(values: Any) -> Array:
+    """A column as Python objects."""
+    if _is_of(values, "pandas", "Series"):
+        return values.to_numpy(dtype=object)
+    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values).astype(object)
+
+
+def arrow(values: Any) -> Any:
+    """A column as pyarrow has it; None where pyarrow is not there, or knows no one type for all values."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return None
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    try:
+        if hasattr(values, "to_arrow"):  # Polars
+            return values.to_arrow()
+        return pa.array(values, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        return None
+
+
+def stacked(rows: Any, keys: Sequence[Any], dtype: np.dtype[Any]) -> Array:
+    """Some columns of numbers side by side, each row's behind one another."""
+    if isinstance(rows, np.ndarray):
+        if rows.dtype.kind in "fiub":
+            every = list(keys) == list(range(rows.shape[1]))
+            return np.ascontiguousarray(rows if every else rows[:, list(keys)], dtype)
+        return np.ascontiguousarray(rows[:, list(keys)].astype(dtype))
+    made = np.empty((rows.shape[0], len(keys)), dtype)
+    for i, key in enumerate(keys):
+        made[:, i] = numbers(column(rows, key), dtype)
+    return made
+
+
+def _is_of(value: Any, library: str, name: str) -> bool:
+    """Whether a value is of a type of a library, which is not imported if nobody has."""
+    module = sys.modules.get(library)
+    return module is not None and isinstance(value, getattr(module, name))

@@ -1,0 +1,120 @@
+"""How a program on tables is called: which columns it takes, in which arrays they lie, what its result is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tilework.runtime.pipelines.columns import as_rows, column, names_of, stacked
+from tilework.runtime.pipelines.dictionary import Dictionary
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Input:
+    """A column of the table that a program takes: where it is found, what is in it.
+
+    key: the name of a column of a frame, or the number of one of an array. dictionary: what its codes stand for; None
+    for numbers. finite: whether a missing number is an error.
+    """
+
+    key: Any
+    dtype: str
+    dictionary: Dictionary | None = None
+    finite: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """Columns that lie side by side in one array: numbers of one type, or codes."""
+
+    inputs: tuple[Input, ...]
+
+    @cached_property
+    def keys(self) -> tuple[Any, ...]:
+        """Where the columns are found."""
+        return tuple(given.key for given in self.inputs)
+
+    @cached_property
+    def _finite(self) -> list[int]:
+        return [i for i, given in enumerate(self.inputs) if given.finite]
+
+    def array(self, rows: Any) -> Array:
+        """The columns of a frame or array. Raises ValueError for what scikit-learn refuses."""
+        if self.inputs[0].dictionary is None:
+            made = stacked(rows, self.keys, np.dtype(self.inputs[0].dtype))
+            self._check(made)
+            return made
+        codes = [given.dictionary.codes(column(rows, given.key)) for given in self.inputs if given.dictionary]
+        return np.stack(codes, axis=1) if len(codes) > 1 else codes[0][:, None]
+
+    def _check(self, made: Array) -> None:
+        """Refuse infinite numbers, and missing ones where they are not filled in."""
+        if np.isfinite(made.sum()):
+            return
+        if np.isinf(made).any():
+            raise ValueError(f"Input X contains infinity or a value too large for dtype('{made.dtype}').")
+        if self._finite and np.isnan(made[:, self._finite]).any():
+            raise ValueError("Input X contains NaN.")
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a result is: "rows" of numbers, "numbers", one for each row, or "classes", which are then listed.
+
+    dtype: of the classes, as numpy writes it.
+    """
+
+    kind: str
+    classes: tuple[Any, ...] = ()
+    dtype: str = "|O"
+
+    @cached_property
+    def _classes(self) -> Array:
+        return np.array(self.classes, np.dtype(self.dtype))
+
+    def of(self, result: Array) -> Array:
+        """The result of a call, as scikit-learn gives it."""
+        if self.kind == "rows":
+            return result
+        flat = result.reshape(-1)
+        return flat if self.kind == "numbers" else self._classes[flat]
+
+
+@dataclass(frozen=True)
+class Interface:
+    """keys: of all columns of the tables that it takes. named: whether these are frames, whose columns have names."""
+
+    keys: tuple[Any, ...]
+    named: bool
+    parts: tuple[Part, ...]
+    output: Output
+
+    def arrays(self, rows: Any) -> list[Array]:
+        """What the program is called with, for a frame or array. Raises ValueError for what scikit-learn refuses."""
+        rows = as_rows(rows)
+        names = names_of(rows)
+        if names is None:
+            if rows.shape[1] != len(self.keys):
+                raise ValueError(
+                    f"X has {rows.shape[1]} features, but {len(self.keys)} features are expected as input."
+                )
+            if self.named:
+                raise ValueError("Specifying the columns by their names needs a frame, as at fit; an array is given.")
+        else:
+            self._check_names(names)
+        return [part.array(rows) for part in self.parts]
+
+    def _check_names(self, names: list[Any]) -> None:
+        if not self.named:
+            raise ValueError("X has feature names, but the example rows were an array without: give an array.")
+        if tuple(names) == self.keys:
+            return
+        missing = [str(given.key) for part in self.parts for given in part.inputs if given.key not in names]
+        if missing:
+            raise ValueError(f"columns are missing: {set(missing)}")
