@@ -97,7 +97,7 @@ def _tensor_types(type_: Attribute) -> Sequence[Attribute] | None:
 
 def _pack(type_: Attribute, tensors: Sequence[SSAValue]) -> Operation:
     if isinstance(type_, BagType):
-        return PackOp.of(*tensors, columns=type_.names, types=type_.types)
+        return PackOp.of(*tensors, columns=type_.names, types=type_.types, optional=type_.optional)
     assert isinstance(type_, MatrixType)
     return FromTensorOp.of(*tensors, origins=type_.origins)
 

@@ -53,7 +53,7 @@ def table_of(bag: BagType, arrays: Iterator[Array]) -> Table:
 class PackOp(MatrixOp):
     """A table whose columns lie side by side in tensors: in one the numbers of a type, in the last one the codes.
 
-    %t = bag.pack %numbers, %codes {columns = ["age", "pay", "town"], types = [f64, f64, !bag.dict<3>]}
+    %t = bag.pack %numbers, %codes {columns = ["age", "pay", "town"], types = [f64, f64, !bag.dict<3>], optional = []}
         : (tensor<?x2xf64, #graph.dims<[N, 2]>>, tensor<?x1xi32, #graph.dims<[N, 1]>>)
         -> !bag.bag<N x [age: f64, pay: f64, town: !bag.dict<3>]>
     """
@@ -62,13 +62,14 @@ class PackOp(MatrixOp):
     tensors = var_operand_def(TensorType)
     columns = prop_def(ArrayAttr[StringAttr])
     types = prop_def(ArrayAttr)
+    optional = prop_def(ArrayAttr[StringAttr])
     result = result_def(BagType)
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[Attribute]:
         if not self.tensors or not dims_of(self.tensors[0].type):
             raise VerifyException("a bag has at least one column, in a tensor of rows")
-        bag = BagType(DimsAttr(dims_of(self.tensors[0].type)[:1]), self.columns, self.types)
+        bag = BagType(DimsAttr(dims_of(self.tensors[0].type)[:1]), self.columns, self.types, self.optional)
         wanted, given = [part.type for part in layout_of(bag)], [*self.tensors.types]
         if wanted != given:
             raise VerifyException(

@@ -4,7 +4,7 @@ from xdsl.ir import Dialect
 
 from tilework.dialects.matrix.map import MapOp, YieldOp
 from tilework.dialects.matrix.product import AddOp, GramOp, MatmulOp
-from tilework.dialects.matrix.statistics import MomentsOp, ScaleOp
+from tilework.dialects.matrix.statistics import CovarianceOp, MomentsOp, RidgeOp, ScaleOp, UnitsOp
 from tilework.dialects.matrix.structure import ColumnsOp, ConcatOp, FromTensorOp, ToTensorOp
 from tilework.dialects.matrix.types import MatrixType
 
@@ -12,6 +12,7 @@ __all__ = [
     "AddOp",
     "ColumnsOp",
     "ConcatOp",
+    "CovarianceOp",
     "FromTensorOp",
     "GramOp",
     "MapOp",
@@ -19,13 +20,14 @@ __all__ = [
     "Matrix",
     "MatrixType",
     "MomentsOp",
+    "RidgeOp",
     "ScaleOp",
     "ToTensorOp",
+    "UnitsOp",
     "YieldOp",
 ]
 
-Matrix = Dialect(
-    "matrix",
-    [MapOp, YieldOp, ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp, MatmulOp, AddOp, GramOp, MomentsOp, ScaleOp],
-    [MatrixType],
-)
+STRUCTURE = [MapOp, YieldOp, ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp, MatmulOp, AddOp]
+STATISTICS = [GramOp, MomentsOp, CovarianceOp, ScaleOp, RidgeOp, UnitsOp]
+
+Matrix = Dialect("matrix", [*STRUCTURE, *STATISTICS], [MatrixType])

@@ -66,7 +66,6 @@ class Emitter:
     def __init__(self, dtypes: dict[Any, np.dtype[Any] | None], learning: list[Learned] | None = None):
         self.dtypes = dtypes
         self.learning = learning
-        self.encoders: list[tuple[Any, tuple[Any, ...], list[Dictionary]]] = []
         self.block = Block(arg_types=[BagType.of(ROWS, {})])
         self.table: SSAValue = self.block.args[0]
         self.table.name_hint = "table"
@@ -127,8 +126,9 @@ class Emitter:
         self.inputs[name] = wanted
         codes = wanted.dictionary
         type_ = FLOATS[wanted.dtype] if codes is None else DictType.of(len(codes.values))
-        columns = {**bag_of(self.table).columns, name: type_}
-        self.table = Rewriter.replace_value_with_new_type(self.table, BagType.of(ROWS, columns))
+        bag, columns = bag_of(self.table), {**bag_of(self.table).columns, name: type_}
+        optional = {*bag.may_be_missing, *([name] if codes is None and wanted.key in self.incomplete else [])}
+        self.table = Rewriter.replace_value_with_new_type(self.table, BagType.of(bag.rows, columns, optional))
         return name
 
     # -- matrices

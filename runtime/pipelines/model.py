@@ -68,7 +68,7 @@ class CompiledPipeline:
         return self._methods[name]
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write all methods to one file, from which `pipelines.load` reads them. Raises TileworkError where it cannot."""
+        """Write all methods to one file, from which `pipelines.load` reads them. Raises TileworkError if not."""
         with tempfile.TemporaryDirectory() as folder:
             try:
                 with zipfile.ZipFile(path, "w") as archive:
