@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
+from sklearn.model_selection import GridSearchCV
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.algebra.errors import UsageError
@@ -20,10 +21,11 @@ from tilework.dialects.support.registration import make_context
 from tilework.driver.phases import run_phase
 from tilework.frontends.sklearn.emitter import Array
 from tilework.frontends.sklearn.importer import import_method, methods_of
+from tilework.frontends.sklearn.search import OptimizedSearch
 from tilework.runtime.module import Module
 from tilework.runtime.pipelines.model import CompiledPipeline, Method
 
-__all__ = ["CompiledPipeline", "compile", "load"]
+__all__ = ["CompiledPipeline", "OptimizedSearch", "compile", "load", "optimize"]
 
 
 def compile(  # noqa: A001  the name that users of other compilers look for
@@ -45,9 +47,31 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     return CompiledPipeline(made)
 
 
+def optimize(search: Any, strict: bool = False) -> OptimizedSearch:
+    """A search over the parameters of a pipeline that computes its scores from sums over the rows of each fold.
+
+    search: a `GridSearchCV`. The result has its methods and attributes; where something about it is not known, `fit` is
+    scikit-learn's and `explain` says why. strict: raise UsageError instead. Raises UsageError for what is no search.
+    """
+    if not isinstance(search, GridSearchCV):
+        raise UsageError(f"optimize takes a GridSearchCV, not a {type(search).__name__}")
+    return OptimizedSearch(search, _compiled_once, strict=strict)
+
+
 def load(path: str | PathLike[str]) -> CompiledPipeline:
     """Read what `CompiledPipeline.save` wrote; nothing is compiled. Raises TileworkError for what is no such file."""
     return CompiledPipeline.load(path)
+
+
+_MADE: dict[str, Module] = {}
+"""The sums over rows that have been compiled in this process, by their text."""
+
+
+def _compiled_once(module: ModuleOp) -> Module:
+    text = str(module)
+    if text not in _MADE:
+        _MADE[text] = _compiled(module, {})
+    return _MADE[text]
 
 
 def _compiled(module: ModuleOp, parameters: Any, target: str | None = None) -> Module:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,7 @@ class PerColumn(Step):
     @classmethod
     def _parts(cls, e: Emitter, estimator: ColumnTransformer, x: Features) -> list[tuple[Any, list[int]]]:
         """The transformers and the numbers of the columns of each."""
-        if e.learning is None:
+        if e.data is None:
             indices = estimator._transformer_to_input_indices  # noqa: SLF001  the attribute that holds them all
             return [(inner, list(indices[name])) for name, inner, _ in estimator.transformers_]
         if not isinstance(x, Columns):
@@ -90,8 +91,25 @@ class PerColumn(Step):
 def _numbers_of(e: Emitter, x: Columns, given: Any) -> list[int]:
     """The numbers of the columns that a transformer is given, as scikit-learn finds them."""
     if callable(given):
-        given = given(e.frame)
+        given = given(e.data.frame if e.data is not None else None)
     items: list[Any] = [given] if isinstance(given, str | int) else np.asarray(given).tolist()
     if all(isinstance(item, bool) for item in items):
         return [i for i, item in enumerate(items) if item]
     return [x.keys.index(item) if isinstance(item, str) else range(len(x.keys))[item] for item in items]
+
+
+def fitted_parts(estimator: Any, fitted: Any) -> Iterator[tuple[int, Any]]:
+    """The identity of an estimator, and of each inside of it, with what stands in its place in a fitted one."""
+    yield id(estimator), fitted
+    match estimator:
+        case Pipeline():
+            pairs = [(a, b) for (_, a), (_, b) in zip(estimator.steps, fitted.steps, strict=True)]
+        case FeatureUnion():
+            lists = (estimator.transformer_list, fitted.transformer_list)
+            pairs = [(a, b) for (_, a), (_, b) in zip(*lists, strict=True)]
+        case ColumnTransformer():
+            pairs = [(a, b) for (_, a, _), (_, b, _) in zip(estimator.transformers, fitted.transformers_, strict=False)]
+        case _:
+            pairs = []
+    for inner, inner_fitted in pairs:
+        yield from fitted_parts(inner, inner_fitted)

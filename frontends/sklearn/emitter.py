@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,16 +56,39 @@ Features = Columns | Numbers
 """What a step is given, and what it makes."""
 
 
+class TrainingData(Protocol):
+    """What a program that learns is written for."""
+
+    frame: Any
+    """The rows."""
+    keys: tuple[Any, ...]
+    """What their columns are found by."""
+
+    @property
+    def dtypes(self) -> dict[Any, np.dtype[Any] | None]:
+        """The type of each column of numbers."""
+        ...
+
+    def is_incomplete(self, key: Any) -> bool:
+        """Whether a number of a column is missing in some row."""
+        ...
+
+    def values_of(self, key: Any) -> tuple[Any, ...]:
+        """The values of a column, sorted as scikit-learn sorts categories."""
+        ...
+
+
 class Emitter:
     """Appends to a function. `inputs` are the columns of its table by name, `parameters` the fitted numbers.
 
-    dtypes: of the columns that there are, by key; None for what is no number. learning: what estimators have learned
-    from the table so far; None where they are fitted.
+    dtypes: of the columns that there are, by key; None for what is no number. data: of a program that learns, what it
+    learns from.
     """
 
-    def __init__(self, dtypes: dict[Any, np.dtype[Any] | None], learning: list[Learned] | None = None):
+    def __init__(self, dtypes: dict[Any, np.dtype[Any] | None], data: TrainingData | None = None):
         self.dtypes = dtypes
-        self.learning = learning
+        self.data = data
+        self.learned: dict[int, Learned] = {}
         self.block = Block(arg_types=[BagType.of(ROWS, {})])
         self.table: SSAValue = self.block.args[0]
         self.table.name_hint = "table"
@@ -127,9 +150,13 @@ class Emitter:
         codes = wanted.dictionary
         type_ = FLOATS[wanted.dtype] if codes is None else DictType.of(len(codes.values))
         bag, columns = bag_of(self.table), {**bag_of(self.table).columns, name: type_}
-        optional = {*bag.may_be_missing, *([name] if codes is None and wanted.key in self.incomplete else [])}
+        optional = {*bag.may_be_missing, *([name] if codes is None and self._may_be_missing(wanted.key) else [])}
         self.table = Rewriter.replace_value_with_new_type(self.table, BagType.of(bag.rows, columns, optional))
         return name
+
+    def _may_be_missing(self, key: Any) -> bool:
+        """Whether a number of a column may be missing: in data that are there, whether one is."""
+        return self.data is None or self.data.is_incomplete(key)
 
     # -- matrices
 
@@ -195,9 +222,11 @@ class FittedStep(Step):
     @classmethod
     def vectors(cls, e: Emitter, estimator: Any, x: Numbers) -> dict[str, SSAValue]:
         """The vectors, as what is being written has them."""
-        if e.learning is not None:
+        if id(estimator) in e.learned:  # from the training set, when it is applied to rows that are held out
+            return e.learned[id(estimator)].vectors
+        if e.data is not None:
             made = cls.learned(e, estimator, x)
-            e.learning.append(Learned(estimator, cls, made))
+            e.learned[id(estimator)] = Learned(estimator, cls, made)
             return made
         title = type(estimator).__name__.lower()
         return {name: e.parameter(f"{title}.{name}", array) for name, array in cls.known(estimator).items()}

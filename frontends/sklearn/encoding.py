@@ -32,10 +32,10 @@ def float_name(estimator: Any) -> str:
 
 def dictionaries(e: Emitter, estimator: Any, x: Columns, *, strict: bool) -> list[Dictionary]:
     """The dictionary of each column: as the encoder has been fitted, or of all values that are there."""
-    if e.learning is not None:
+    if e.data is not None:
         if not isinstance(estimator.categories, str):
             raise Unsupported(f"{type(estimator).__name__} with given categories is not learned")
-        values = [e.values_of(key) for key in x.keys]
+        values = [e.data.values_of(key) for key in x.keys]
     else:
         values = [categories.tolist() for categories in estimator.categories_]
     return [Dictionary(tuple(v), x.fills.get(key), strict) for key, v in zip(x.keys, values, strict=True)]
@@ -54,12 +54,10 @@ class OneHot(Step):
         found = dictionaries(e, estimator, columns, strict=estimator.handle_unknown == "error")
         dropped = [None] * len(found)
         if estimator.drop is not None:
-            if e.learning is not None:
+            if e.data is not None:
                 raise Unsupported("OneHotEncoder(drop=...) is not learned")
             if estimator.drop_idx_ is not None:
                 dropped = list(estimator.drop_idx_)
-        if e.learning is not None:
-            e.encoders.append((estimator, columns.keys, found))
         parts: list[Numbers] = []
         for key, dictionary, without in zip(columns.keys, found, dropped, strict=True):
             name = StringAttr(e.codes(key, dictionary))
@@ -76,7 +74,7 @@ class Ordinal(Step):
     @classmethod
     def convert(cls, e: Emitter, estimator: OrdinalEncoder, x: Features) -> Features:
         columns = columns_of(e, estimator, x)
-        if e.learning is not None:
+        if e.data is not None:
             raise Unsupported("OrdinalEncoder is not learned")
         dtype, strict = float_name(estimator), estimator.handle_unknown == "error"
         parts: list[Numbers] = []

@@ -26,7 +26,7 @@ class Imputer(FittedStep):
         if estimator.add_indicator:
             raise Unsupported("SimpleImputer(add_indicator=True)")
         if isinstance(x, Columns) and any(e.dtypes[key] is None for key in x.keys):
-            if e.learning is not None:
+            if e.data is not None:
                 raise Unsupported("SimpleImputer of values that are no numbers is not learned")
             values = [v.item() if isinstance(v, np.generic) else v for v in estimator.statistics_]
             if any(v is None or v != v for v in values):
@@ -57,7 +57,7 @@ class Imputer(FittedStep):
 
     @classmethod
     def apply(cls, e: Emitter, estimator: SimpleImputer, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
-        if e.learning is None and np.isnan(np.asarray(estimator.statistics_, np.float64)).any():
+        if e.data is None and np.isnan(np.asarray(estimator.statistics_, np.float64)).any():
             if estimator.keep_empty_features:
                 raise Unsupported("SimpleImputer(keep_empty_features=True) with a column without any value")
             raise Unsupported("SimpleImputer drops a column without any value")

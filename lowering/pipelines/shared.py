@@ -31,10 +31,15 @@ from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
 from tilework.transforms.host.insert_waits import InsertWaits
 from tilework.transforms.loop.plan_memory import PlanMemory
+from tilework.transforms.matrix.split_statistics import SplitStatistics
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 from tilework.transforms.te.allow_contraction import AllowContraction
 from tilework.transforms.te.expand_powers import ExpandPowers
 from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProducts
+
+TRAINING: tuple[ModulePass, ...] = (
+    SplitStatistics(),  # what is left to compile is one pass over the rows
+)
 
 TABLES: tuple[ModulePass, ...] = (TablesToGraph(),)
 

@@ -108,3 +108,17 @@ def _is_of(value: Any, library: str, name: str) -> bool:
     """Whether a value is of a type of a library, which is not imported if nobody has."""
     module = sys.modules.get(library)
     return module is not None and isinstance(value, getattr(module, name))
+
+
+def section(rows: Any, start: int, stop: int) -> Any:
+    """The rows from `start` on and before `stop`."""
+    if _is_of(rows, "pandas", "DataFrame"):
+        return rows.iloc[start:stop]
+    return rows.slice(start, stop - start) if _is_of(rows, "pyarrow", "Table") else rows[start:stop]
+
+
+def taken(rows: Any, places: Array) -> Any:
+    """The rows at these places, in order."""
+    if _is_of(rows, "pandas", "DataFrame"):
+        return rows.iloc[places]
+    return rows.take(places) if _is_of(rows, "pyarrow", "Table") else rows[places]
