@@ -153,6 +153,7 @@ class LookupOp(CodesOp):
     """
 
     name = "bag.lookup"
+    input = operand_def(BagType)  # again: an operand of the base would stand behind the table
     table = operand_def(TensorType)
 
     def infer(self) -> Sequence[Attribute]:

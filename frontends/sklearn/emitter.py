@@ -122,13 +122,13 @@ class Emitter:
             raise Unsupported(f"numbers are computed of columns that hold none: {', '.join(texts)}")
         common = np.result_type(*[t for t in types if t is not None])
         dtype = "float32" if common == np.float32 else "float64"
-        names = [self._column(Input(key, dtype)) for key in x.keys]
+        names = [self._column(Input(key, dtype, optional=self._may_be_missing(key))) for key in x.keys]
         op = ToMatrixOp.of(self.table, columns=ArrayAttr([StringAttr(name) for name in names]))
         return Numbers(self.insert(op), frozenset(x.keys))
 
     def codes(self, key: Any, dictionary: Dictionary) -> str:
         """The name of the column of codes that a column's values have in a dictionary."""
-        return self._column(Input(key, "int32", dictionary))
+        return self._column(Input(key, "int32", dictionary, optional=False))
 
     def refuse_missing(self, x: Numbers) -> Numbers:
         """The matrix, of a table in which the columns that it comes from have no missing number."""
@@ -150,7 +150,7 @@ class Emitter:
         codes = wanted.dictionary
         type_ = FLOATS[wanted.dtype] if codes is None else DictType.of(len(codes.values))
         bag, columns = bag_of(self.table), {**bag_of(self.table).columns, name: type_}
-        optional = {*bag.may_be_missing, *([name] if codes is None and self._may_be_missing(wanted.key) else [])}
+        optional = {*bag.may_be_missing, *([name] if codes is None and wanted.optional else [])}
         self.table = Rewriter.replace_value_with_new_type(self.table, BagType.of(bag.rows, columns, optional))
         return name
 

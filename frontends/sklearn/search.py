@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +13,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
 from sklearn.pipeline import Pipeline
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tilework.algebra.errors import UsageError
 from tilework.analysis.statistics_basis import Basis
@@ -25,29 +26,70 @@ from tilework.frontends.sklearn.training_data import RowsAndTarget
 from tilework.interpreters.graph import evaluate_function, find_function
 from tilework.runtime.module import Module
 from tilework.runtime.pipelines.folding import group_sums, sums_of_others
+from tilework.runtime.pipelines.interface import Input
 from tilework.transforms.matrix.split_statistics import ROWS
 
 Compile = Callable[[ModuleOp], Module]
 """Makes native code of a module with a function @main."""
 
 
+@dataclass(frozen=True)
+class Lowered:
+    """The programs of an estimator once they are on sums, and what they are of data that are there."""
+
+    estimator: Any
+    training: Training
+    basis: Basis
+    native: Module
+
+    def fits(self, data: RowsAndTarget) -> bool:
+        """Whether these data have the same columns, with the same values and numbers missing in the same ones."""
+        if (data.keys, data.dtypes) != (self.training.keys, self.training.dtypes):
+            return False
+        return all(_is_as(given, data) for part in self.training.parts for given in part.inputs)
+
+
+def _is_as(given: Input, data: RowsAndTarget) -> bool:
+    if given.dictionary is not None:
+        return given.dictionary.values == data.values_of(given.key)
+    return given.optional == data.is_incomplete(given.key)
+
+
+_LOWERED: dict[bytes, Lowered] = {}
+"""Programs that have been made in this process, by what they were made of besides data."""
+
+
+def lowered(estimator: Any, data: RowsAndTarget, penalties: int, score: str, compile_: Compile) -> Lowered:
+    """The programs of an estimator for data, penalties and a score. Raises Unsupported."""
+    try:
+        key = pickle.dumps((estimator, penalties, score))
+    except (pickle.PicklingError, AttributeError, TypeError):  # a function that has no name
+        return _lowered(estimator, data, penalties, score, compile_)
+    found = _LOWERED.get(key)
+    if found is None or not found.fits(data):
+        found = _LOWERED[key] = _lowered(estimator, data, penalties, score, compile_)
+    return found
+
+
+def _lowered(estimator: Any, data: RowsAndTarget, penalties: int, score: str, compile_: Compile) -> Lowered:
+    training = import_training(estimator, data, penalties, score)
+    run_phase("optimize-training", make_context(), training.module)
+    rows = find_function(training.module, ROWS)
+    assert rows is not None
+    alone = rows.clone()
+    alone.properties["sym_name"] = StringAttr("main")
+    return Lowered(estimator, training, Basis.of(list(rows.function_type.inputs)[:-1]), compile_(ModuleOp([alone])))
+
+
 class Learner:
-    """An estimator as programs on sums over rows, for data that are there. Raises Unsupported."""
+    """An estimator that learns from data that are there, by sums over rows. Raises Unsupported."""
 
     def __init__(self, estimator: Any, data: RowsAndTarget, penalties: int, score: str, compile_: Compile):
-        self.estimator = estimator
+        programs = lowered(estimator, data, penalties, score, compile_)
+        self.estimator, self.training = programs.estimator, programs.training
         self.penalties = penalties
-        self._data = data
-        self.training: Training = import_training(estimator, data, penalties, score)
-        self.module = self.training.module
-        run_phase("optimize-training", make_context(), self.module)
-        rows = find_function(self.module, ROWS)
-        assert rows is not None
-        self._basis = Basis.of(list(rows.function_type.inputs)[:-1])
+        self._data, self._basis, self._native = data, programs.basis, programs.native
         self._shift = self._places_of(data.shift(self.training.parts))
-        alone = rows.clone()
-        alone.properties["sym_name"] = type(rows.sym_name)("main")
-        self._native = compile_(ModuleOp([alone]))
 
     def _places_of(self, shift: list[Array]) -> Array:
         """The shift of each number of the basis."""
@@ -70,13 +112,13 @@ class Learner:
         """The score of each penalty on rows with these sums, fitted to others."""
         return self._run(VALIDATE, train, held_out, penalties)[0]
 
-    def fit(self, sums: Array, penalty: Array) -> Any:
-        """The estimator, with the attributes that fitting it to rows with these sums would give."""
+    def fit(self, sums: Array, penalty: Array, params: Mapping[str, Any]) -> Any:
+        """The estimator with these parameters, and the attributes that its fit to rows with these sums would give."""
         *vectors, coef, intercept = self._run(FIT, sums, penalty)
         rows, target = self._data.sample(self.training.parts)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a few rows may be too few for the model, whose numbers are replaced
-            fitted = clone(self.estimator).fit(rows, target)
+            fitted = clone(self.estimator).set_params(**params).fit(rows, target)
         counterparts = dict(fitted_parts(self.estimator, fitted))
         left = iter(vectors)
         for learned in self.training.learned:
@@ -89,7 +131,7 @@ class Learner:
         return fitted
 
     def _run(self, name: str, *inputs: Array) -> list[Array]:
-        return evaluate_function(self.module, name, [self._shift, *inputs], self.training.parameters)
+        return evaluate_function(self.training.module, name, [self._shift, *inputs], self.training.parameters)
 
 
 @dataclass
@@ -174,9 +216,8 @@ class OptimizedSearch:
         search.best_params_ = search.cv_results_["params"][search.best_index_]
         begun = time.perf_counter()
         learner, total = next((le, total) for le, places, total in learners if search.best_index_ in places)
-        learner.estimator.set_params(**search.best_params_)
         penalty = np.full(learner.penalties, _penalty(search.estimator, search.best_params_))
-        search.best_estimator_ = learner.fit(total, penalty)
+        search.best_estimator_ = learner.fit(total, penalty, search.best_params_)
         search.refit_time_ = time.perf_counter() - begun
         if hasattr(search.best_estimator_, "feature_names_in_"):
             search.feature_names_in_ = search.best_estimator_.feature_names_in_

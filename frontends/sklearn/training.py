@@ -47,11 +47,14 @@ HELD_OUT = var("M")
 class Training:
     """Functions @fit and @validate on a table, a target and penalties.
 
-    parts: in which arrays the table lies. learned: what @fit returns, in order, before the coefficients and intercepts.
+    keys, dtypes: of the columns that there are. parts: in which arrays the table lies. learned: what @fit returns, in
+    order, before the coefficients and intercepts.
     """
 
     module: ModuleOp
     parameters: dict[str, Array]
+    keys: tuple[Any, ...]
+    dtypes: dict[Any, np.dtype[Any] | None]
     parts: tuple[Part, ...]
     learned: tuple[Learned, ...]
 
@@ -77,7 +80,7 @@ def import_training(estimator: Any, data: TrainingData, penalties: int, score: s
     functions.append(_function(validating, VALIDATE, [_score(validating, score, residuals, held_y)]))
     parameters = {**fitting.parameters, **validating.parameters}
     parts = tuple(Part(tuple(fitting.inputs[name] for name in part.columns)) for part in layout_of(train))
-    return Training(ModuleOp(functions), parameters, parts, learned)
+    return Training(ModuleOp(functions), parameters, data.keys, data.dtypes, parts, learned)
 
 
 def predictor_of(estimator: Any) -> BaseEstimator:

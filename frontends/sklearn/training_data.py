@@ -70,7 +70,7 @@ class RowsAndTarget:
         return key in self._incomplete
 
     def values_of(self, key: Any) -> tuple[Any, ...]:
-        """The values of a column, sorted as scikit-learn sorts categories. Raises TypeError where they have no order."""
+        """The values of a column, sorted as categories are. Raises TypeError where they have no order."""
         if key not in self._values:
             values = _distinct(column(self.frame, key))
             known = sorted(v for v in values if v is not None and v == v)
@@ -94,14 +94,14 @@ class RowsAndTarget:
             yield [*arrays, self.target[start:stop, None]]
 
     def _part(self, part: Part, start: int, stop: int) -> Array:
-        if part.inputs[0].dictionary is None:
-            return part.array(section(self.frame, start, stop))
+        if not part.holds_codes:
+            return part.numbers(section(self.frame, start, stop))
         return np.stack([self.codes_of(given)[start:stop] for given in part.inputs], axis=1)
 
     def shift(self, parts: Sequence[Part]) -> list[Array]:
         """For each part of numbers, and for the target, the means of the first rows."""
         with np.errstate(all="ignore"):
-            numbers_first = [self._part(p, 0, min(BLOCK, len(self))) for p in parts if p.inputs[0].dictionary is None]
+            numbers_first = [self._part(p, 0, min(BLOCK, len(self))) for p in parts if not p.holds_codes]
             there = [~np.isnan(first) for first in numbers_first]
             sums = [np.where(k, first, 0).sum(axis=0) for first, k in zip(numbers_first, there, strict=True)]
             means = [s / np.maximum(1, k.sum(axis=0)) for s, k in zip(sums, there, strict=True)]

@@ -31,6 +31,7 @@ from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
 from tilework.transforms.host.insert_waits import InsertWaits
 from tilework.transforms.loop.plan_memory import PlanMemory
+from tilework.transforms.matrix.push_products import PushProducts
 from tilework.transforms.matrix.split_statistics import SplitStatistics
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 from tilework.transforms.te.allow_contraction import AllowContraction
@@ -41,7 +42,10 @@ TRAINING: tuple[ModulePass, ...] = (
     SplitStatistics(),  # what is left to compile is one pass over the rows
 )
 
-TABLES: tuple[ModulePass, ...] = (TablesToGraph(),)
+TABLES: tuple[ModulePass, ...] = (
+    PushProducts(),
+    TablesToGraph(),
+)
 
 GRAPH: tuple[ModulePass, ...] = (
     InlineKernels(),  # operators are copied, compared and sent to other processes, all that they mean with them

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilework.runtime.pipelines.columns import as_rows, column, names_of, stacked
+from tilework.runtime.pipelines.columns import as_rows, column, names_of, section, stacked
 from tilework.runtime.pipelines.dictionary import Dictionary
+from tilework.runtime.pipelines.folding import BLOCK
 
 Array = NDArray[Any]
 
@@ -20,13 +22,14 @@ class Input:
     """A column of the table that a program takes: where it is found, what is in it.
 
     key: the name of a column of a frame, or the number of one of an array. dictionary: what its codes stand for; None
-    for numbers. finite: whether a missing number is an error.
+    for numbers. finite: whether a missing number is an error. optional: whether a number may be missing.
     """
 
     key: Any
     dtype: str
     dictionary: Dictionary | None = None
     finite: bool = False
+    optional: bool = True
 
 
 @dataclass(frozen=True)
@@ -44,14 +47,21 @@ class Part:
     def _finite(self) -> list[int]:
         return [i for i, given in enumerate(self.inputs) if given.finite]
 
-    def array(self, rows: Any) -> Array:
-        """The columns of a frame or array. Raises ValueError for what scikit-learn refuses."""
-        if self.inputs[0].dictionary is None:
-            made = stacked(rows, self.keys, np.dtype(self.inputs[0].dtype))
-            self._check(made)
-            return made
+    @property
+    def holds_codes(self) -> bool:
+        """Whether these are codes of dictionaries."""
+        return self.inputs[0].dictionary is not None
+
+    def numbers(self, rows: Any) -> Array:
+        """The columns of numbers of a frame or array. Raises ValueError for what scikit-learn refuses."""
+        made = stacked(rows, self.keys, np.dtype(self.inputs[0].dtype))
+        self._check(made)
+        return made
+
+    def codes(self, rows: Any) -> Array:
+        """The columns of codes of a frame or array. Raises ValueError for values that have to be known and are not."""
         codes = [given.dictionary.codes(column(rows, given.key)) for given in self.inputs if given.dictionary]
-        return np.stack(codes, axis=1) if len(codes) > 1 else codes[0][:, None]
+        return np.stack(codes, axis=1)
 
     def _check(self, made: Array) -> None:
         """Refuse infinite numbers, and missing ones where they are not filled in."""
@@ -95,20 +105,29 @@ class Interface:
     parts: tuple[Part, ...]
     output: Output
 
-    def arrays(self, rows: Any) -> list[Array]:
-        """What the program is called with, for a frame or array. Raises ValueError for what scikit-learn refuses."""
+    def blocks(self, rows: Any) -> Iterator[list[Array]]:
+        """What the program is called with for a frame or array, block of rows after block.
+
+        Raises ValueError for what scikit-learn refuses.
+        """
+        codes = {part: part.codes(rows) for part in self.parts if part.holds_codes}
+        count = rows.shape[0]
+        for start in range(0, count, BLOCK):
+            stop = min(start + BLOCK, count)
+            own = rows if stop - start == count else section(rows, start, stop)
+            yield [codes[part][start:stop] if part in codes else part.numbers(own) for part in self.parts]
+
+    def checked(self, rows: Any) -> Any:
+        """A frame or array with the columns that are needed. Raises ValueError for any other."""
         rows = as_rows(rows)
         names = names_of(rows)
-        if names is None:
-            if rows.shape[1] != len(self.keys):
-                raise ValueError(
-                    f"X has {rows.shape[1]} features, but {len(self.keys)} features are expected as input."
-                )
-            if self.named:
-                raise ValueError("Specifying the columns by their names needs a frame, as at fit; an array is given.")
-        else:
+        if names is not None:
             self._check_names(names)
-        return [part.array(rows) for part in self.parts]
+        elif rows.shape[1] != len(self.keys):
+            raise ValueError(f"X has {rows.shape[1]} features, but {len(self.keys)} features are expected as input.")
+        elif self.named:
+            raise ValueError("Specifying the columns by their names needs a frame, as at fit; an array is given.")
+        return rows
 
     def _check_names(self, names: list[Any]) -> None:
         if not self.named:

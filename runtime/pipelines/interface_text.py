@@ -33,10 +33,16 @@ def from_json(text: Any) -> Interface:
 def _input(given: Input) -> dict[str, Any]:
     found = given.dictionary
     codes = None if found is None else {"values": found.values, "fill": found.fill, "strict": found.strict}
-    return {"key": given.key, "dtype": given.dtype, "dictionary": codes, "finite": given.finite}
+    return {
+        "key": given.key,
+        "dtype": given.dtype,
+        "dictionary": codes,
+        "finite": given.finite,
+        "optional": given.optional,
+    }
 
 
 def _read_input(text: Any) -> Input:
     codes = text["dictionary"]
     found = None if codes is None else Dictionary(tuple(codes["values"]), codes["fill"], codes["strict"])
-    return Input(text["key"], text["dtype"], found, text["finite"])
+    return Input(text["key"], text["dtype"], found, text["finite"], text["optional"])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from tilework.algebra.errors import TileworkError
@@ -29,7 +30,15 @@ class Method:
     interface: Interface
 
     def __call__(self, rows: Any) -> Array:
-        return self.interface.output.of(self.module(*self.interface.arrays(rows)))  # pyright: ignore[reportArgumentType]
+        """The result for each row of a frame or array: one native call for each block of rows."""
+        rows = self.interface.checked(rows)
+        made = [self._call(arrays) for arrays in self.interface.blocks(rows)]
+        return self.interface.output.of(made[0] if len(made) == 1 else np.concatenate(made))
+
+    def _call(self, arrays: Sequence[Array]) -> Array:
+        made = self.module(*arrays)
+        assert isinstance(made, np.ndarray)
+        return made
 
 
 class CompiledPipeline:

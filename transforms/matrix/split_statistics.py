@@ -2,43 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
-    ArrayAttr,
-    BoolAttr,
-    DenseIntOrFPElementsAttr,
     FunctionType,
-    IntegerAttr,
     ModuleOp,
     StringAttr,
-    TensorType,
     f64,
-    i64,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tilework.analysis.affine_maps import Number, Vector, affine_of
+from tilework.analysis.affine_maps import affine_of
 from tilework.analysis.functions import body_of
 from tilework.analysis.statistics_basis import ONE, Basis, Part
-from tilework.dialects import arith, graph, matrix
+from tilework.dialects import graph, matrix
 from tilework.dialects.bag import BagType, OneHotOp, ToMatrixOp
 from tilework.dialects.graph.base import ints
 from tilework.dialects.matrix import MatrixType
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.index_attr import DimsAttr
-from tilework.dialects.support.shapes import dims_of, tensor_type
+from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te.builder import Scalar
 from tilework.transforms.base import TileworkPass
+from tilework.transforms.matrix.writer import TensorWriter
 
 ROWS = "rows"
 """What the function is called that sums over rows."""
-
-_SIGNS = {"+": graph.AddOp, "-": graph.SubOp, "*": graph.MulOp, "/": graph.DivOp}
 
 
 @dataclass(frozen=True)
@@ -108,7 +101,7 @@ def _sums_of_rows(types: Sequence[Attribute]) -> FuncOp:
     """The function that sums the products of the numbers of rows."""
     basis = Basis.of(types)
     block = Block(arg_types=[*types, tensor_type((basis.size, 1), f64)])
-    write = _Writer(block)
+    write = TensorWriter(block.add_op)
     *tables, shift = block.args
     shift.name_hint = "shift"
     numbers: list[SSAValue] = []
@@ -121,11 +114,11 @@ def _sums_of_rows(types: Sequence[Attribute]) -> FuncOp:
     first = write.of(matrix.ColumnsOp.of(numbers[0], which=ints([0])))
     ones = write.map(first, [], lambda v: v.builder.constant(1.0, f64))
     sums = write.of(matrix.GramOp.of(write.of(matrix.ConcatOp.of(ones, *numbers))))
-    write.insert(ReturnOp(sums))
+    block.add_op(ReturnOp(sums))
     return FuncOp(ROWS, (list(block.arg_types), [sums.type]), Region(block))
 
 
-def _about_shift(write: _Writer, table: SSAValue, part: Part, shift: SSAValue) -> SSAValue:
+def _about_shift(write: TensorWriter, table: SSAValue, part: Part, shift: SSAValue) -> SSAValue:
     """The values of columns without their shift, 0 where they are missing."""
     places = [*part.values.values()]
     own = write.slice(shift, places[0], places[-1] + 1)
@@ -196,7 +189,7 @@ class _Rewriting:
         self._function.function_type = FunctionType.from_lists(list(block.arg_types), results)
 
     def _rewrite(self, op: Operation) -> None:
-        write = _Writer(self._block, op)
+        write = self._writer(op)
         match op:
             case ToMatrixOp():
                 sums, part = self._places[op.input]
@@ -231,16 +224,22 @@ class _Rewriting:
 
     def _values(self, sums: SSAValue, part: Part, names: Sequence[str], before: Operation | None) -> _Form:
         """Columns of numbers: their place about the shift, and the shift where they are there."""
-        write = _Writer(self._block, before or self._block.first_op)
+        write = self._writer(before)
         own = write.units(self._basis.size, [part.values[name] for name in names])
         there = write.units(self._basis.size, [part.there[name] for name in names])
         shift = write.columns_sum(write.binary("*", own, self._shift))
         return _Form(sums, write.binary("+", own, write.binary("*", there, shift)), there)
 
-    def _always(self, write: _Writer, op: Operation) -> SSAValue:
+    def _writer(self, before: Operation | None) -> TensorWriter:
+        """What inserts in front of an operation, or of all."""
+        place = before or self._block.first_op
+        assert place is not None
+        return TensorWriter(lambda op: self._block.insert_op_before(op, place))
+
+    def _always(self, write: TensorWriter, op: Operation) -> SSAValue:
         return write.units(self._basis.size, [ONE] * _type(op.results[0]).columns)
 
-    def _mapped(self, write: _Writer, op: matrix.MapOp) -> _Form:
+    def _mapped(self, write: TensorWriter, op: matrix.MapOp) -> _Form:
         form, affine = self._forms[op.input], affine_of(op)
         if affine is None:
             raise CompileError("the map is not affine, so that no sum of what it makes follows from other sums", op)
@@ -255,14 +254,14 @@ class _Rewriting:
         filled = write.binary("*", missing, write.number(affine.fill, vectors))
         return _Form(form.sums, write.binary("+", weights, filled), always)
 
-    def _centred(self, write: _Writer, form: _Form) -> tuple[SSAValue, SSAValue, SSAValue]:
+    def _centred(self, write: TensorWriter, form: _Form) -> tuple[SSAValue, SSAValue, SSAValue]:
         """The mean of each column, how many elements are there, and the weights of what differs from the mean."""
         first = write.slice(form.sums, ONE, ONE + 1)
         total, count = (write.flat(write.product(first, x)) for x in (form.weights, form.there))
         mean = write.binary("/", total, count)
         return mean, count, write.binary("-", form.weights, write.binary("*", form.there, mean))
 
-    def _moments(self, write: _Writer, op: matrix.MomentsOp) -> None:
+    def _moments(self, write: TensorWriter, op: matrix.MomentsOp) -> None:
         form = self._forms[op.input]
         mean, count, centred = self._centred(write, form)
         squares = write.columns_sum(write.binary("*", centred, write.product(form.sums, centred)))
@@ -270,7 +269,7 @@ class _Rewriting:
         for result, value in zip(op.results, (mean, variance, count), strict=True):
             result.replace_all_uses_with(value)
 
-    def _covariance(self, write: _Writer, op: matrix.CovarianceOp) -> None:
+    def _covariance(self, write: TensorWriter, op: matrix.CovarianceOp) -> None:
         form = self._forms[op.input]
         mean, count, centred = self._centred(write, form)
         transposed = write.of(graph.TransposeOp.of(centred, permutation=ints([1, 0])))
@@ -283,69 +282,3 @@ class _Rewriting:
 def _type(value: SSAValue) -> MatrixType:
     assert isinstance(value.type, MatrixType)
     return value.type
-
-
-class _Writer:
-    """Inserts operators: in front of an operation, or at the end of a block."""
-
-    def __init__(self, block: Block, before: Operation | None = None):
-        self._block = block
-        self._before = before
-
-    def insert(self, op: Operation) -> None:
-        """Insert an operation."""
-        if self._before is None:
-            self._block.add_op(op)
-        else:
-            self._block.insert_op_before(op, self._before)
-
-    def of(self, op: Operation) -> SSAValue:
-        """Insert an operation; its first result."""
-        self.insert(op)
-        return op.results[0]
-
-    def columns(self, table: SSAValue, names: Sequence[str]) -> SSAValue:
-        """Columns of numbers of a table."""
-        return self.of(ToMatrixOp.of(table, columns=ArrayAttr([StringAttr(name) for name in names])))
-
-    def map(self, x: SSAValue, vectors: Sequence[SSAValue], function: Callable[..., Scalar]) -> SSAValue:
-        """A function of every element of a matrix."""
-        return self.of(matrix.MapOp.by(x, vectors, function))
-
-    def units(self, size: int, places: Sequence[int]) -> SSAValue:
-        """A column for each place, with a 1 there."""
-        return self.of(matrix.UnitsOp.of(size=IntegerAttr(size, i64), which=ints(places)))
-
-    def binary(self, sign: str, a: SSAValue, b: SSAValue) -> SSAValue:
-        """Two tensors, which broadcast, combined element by element."""
-        return self.of(_SIGNS[sign].of(a, b))
-
-    def product(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """The product of two matrices."""
-        return self.of(graph.MatmulOp.of(a, b))
-
-    def beside(self, tensors: Sequence[SSAValue]) -> SSAValue:
-        """The columns of several tensors."""
-        return self.of(graph.ConcatOp.of(*tensors, axis=IntegerAttr(1, i64)))
-
-    def columns_sum(self, x: SSAValue) -> SSAValue:
-        """The sum of each column."""
-        return self.of(graph.ReduceSumOp.of(x, axes=ints([0]), keep_dims=BoolAttr.from_bool(False)))
-
-    def slice(self, x: SSAValue, start: int, stop: int) -> SSAValue:
-        """Some of the first axis."""
-        bounds = {"axes": [0], "starts": [start], "stops": [stop], "steps": [1]}
-        return self.of(graph.SliceOp.of(x, **{name: ints(values) for name, values in bounds.items()}))
-
-    def flat(self, x: SSAValue) -> SSAValue:
-        """A matrix of one row as a vector."""
-        return self.of(graph.ReshapeOp.of(x, shape=DimsAttr(dims_of(x.type)[1:])))
-
-    def number(self, number: Number, vectors: Sequence[SSAValue]) -> SSAValue:
-        """A number of each column, as a vector, or as one element for all."""
-        if isinstance(number, Vector):
-            return vectors[number.place]
-        if isinstance(number, float):
-            value = DenseIntOrFPElementsAttr.from_list(TensorType(f64, [1]), [number])
-            return self.of(arith.ConstantOp(value))
-        return self.binary(number.sign, self.number(number.left, vectors), self.number(number.right, vectors))
