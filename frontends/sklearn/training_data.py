@@ -10,6 +10,7 @@ import numpy as np
 
 from tilework.frontends.sklearn.emitter import Array
 from tilework.runtime.pipelines.columns import (
+    Reader,
     arrow,
     as_rows,
     column,
@@ -17,12 +18,11 @@ from tilework.runtime.pipelines.columns import (
     names_of,
     numbers,
     objects,
-    section,
     taken,
 )
-from tilework.runtime.pipelines.dictionary import OTHER, Dictionary
+from tilework.runtime.pipelines.dictionary import OTHER
 from tilework.runtime.pipelines.folding import BLOCK
-from tilework.runtime.pipelines.interface import Input, Part
+from tilework.runtime.pipelines.interface import Part
 
 SAMPLE = 10
 """Rows of which a sample has the first ones, besides those that show what there is in columns."""
@@ -41,9 +41,8 @@ class RowsAndTarget:
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {counts}")
         if not np.isfinite(self.target).all():
             raise ValueError("Input y contains NaN or infinity.")
-        self._codes: dict[tuple[Any, Dictionary], Array] = {}
+        self._readers: dict[Part, Reader] = {}
         self._values: dict[Any, tuple[Any, ...]] = {}
-        self._first: set[int] = set()
 
     def __len__(self) -> int:
         return self.frame.shape[0]
@@ -78,41 +77,33 @@ class RowsAndTarget:
             self._values[key] = (*known, *absent)
         return self._values[key]
 
-    def codes_of(self, given: Input) -> Array:
-        """The codes of a column in the dictionary of an input."""
-        assert given.dictionary is not None
-        place = (given.key, given.dictionary)
-        if place not in self._codes:
-            self._codes[place] = given.dictionary.codes(column(self.frame, given.key))
-        return self._codes[place]
-
     def blocks(self, parts: Sequence[Part]) -> Iterator[list[Array]]:
         """The arrays of a program on the rows, its target last, block after block."""
+        readers = [self._reader(part) for part in parts]
         for start in range(0, len(self), BLOCK):
             stop = min(start + BLOCK, len(self))
-            arrays = [self._part(part, start, stop) for part in parts]
-            yield [*arrays, self.target[start:stop, None]]
+            yield [*(read(start, stop) for read in readers), self.target[start:stop, None]]
 
-    def _part(self, part: Part, start: int, stop: int) -> Array:
-        if not part.holds_codes:
-            return part.numbers(section(self.frame, start, stop))
-        return np.stack([self.codes_of(given)[start:stop] for given in part.inputs], axis=1)
+    def _reader(self, part: Part) -> Reader:
+        if part not in self._readers:
+            self._readers[part] = part.reader(self.frame)
+        return self._readers[part]
 
     def shift(self, parts: Sequence[Part]) -> list[Array]:
         """For each part of numbers, and for the target, the means of the first rows."""
-        with np.errstate(all="ignore"):
-            numbers_first = [self._part(p, 0, min(BLOCK, len(self))) for p in parts if not p.holds_codes]
-            there = [~np.isnan(first) for first in numbers_first]
-            sums = [np.where(k, first, 0).sum(axis=0) for first, k in zip(numbers_first, there, strict=True)]
-            means = [s / np.maximum(1, k.sum(axis=0)) for s, k in zip(sums, there, strict=True)]
-        return [*means, self.target[:BLOCK].mean(keepdims=True)]
+        stop = min(BLOCK, len(self))
+        first = [self._reader(part)(0, stop) for part in parts if not part.holds_codes]
+        there = [~np.isnan(numbers) for numbers in first]
+        sums = [np.where(known, x, 0).sum(axis=0) for x, known in zip(first, there, strict=True)]
+        means = [total / np.maximum(1, known.sum(axis=0)) for total, known in zip(sums, there, strict=True)]
+        return [*means, self.target[:stop].mean(keepdims=True)]
 
     def sample(self, parts: Sequence[Part]) -> tuple[Any, Array]:
         """A few rows and their targets in which there is every value of a dictionary, and a number in every column."""
         chosen = set(range(min(SAMPLE, len(self))))
         for given in (given for part in parts for given in part.inputs):
             if given.dictionary is not None:
-                codes, places = np.unique(self.codes_of(given), return_index=True)
+                codes, places = np.unique(given.dictionary.codes(column(self.frame, given.key)), return_index=True)
                 chosen.update(places[codes != OTHER].tolist())
             elif self.is_incomplete(given.key):
                 missing = np.isnan(numbers(column(self.frame, given.key), np.dtype(np.float64)))

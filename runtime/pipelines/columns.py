@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -91,30 +91,38 @@ def arrow(values: Any) -> Any:
         return None
 
 
-def stacked(rows: Any, keys: Sequence[Any], dtype: np.dtype[Any]) -> Array:
-    """Some columns of numbers side by side, each row's behind one another."""
+Reader = Callable[[int, int], Array]
+"""The rows from one number on and before another, side by side columns of one type."""
+
+
+def reader_of_numbers(rows: Any, keys: Sequence[Any], dtype: np.dtype[Any]) -> Reader:
+    """What reads some columns of numbers of a frame or array; what is laid out so already is not copied."""
     if isinstance(rows, np.ndarray):
-        if rows.dtype.kind in "fiub":
-            every = list(keys) == list(range(rows.shape[1]))
-            return np.ascontiguousarray(rows if every else rows[:, list(keys)], dtype)
-        return np.ascontiguousarray(rows[:, list(keys)].astype(dtype))
-    made = np.empty((rows.shape[0], len(keys)), dtype)
-    for i, key in enumerate(keys):
-        made[:, i] = numbers(column(rows, key), dtype)
-    return made
+        every = list(keys) == list(range(rows.shape[1]))
+        which = slice(None) if every else list(keys)
+        return lambda start, stop: np.ascontiguousarray(rows[start:stop, which], dtype)
+    columns = [_as_it_is(column(rows, key), dtype) for key in keys]
+
+    def read(start: int, stop: int) -> Array:
+        made = np.empty((stop - start, len(columns)), dtype)
+        for i, values in enumerate(columns):
+            made[:, i] = values[start:stop]
+        return made
+
+    return read
+
+
+def _as_it_is(values: Any, dtype: np.dtype[Any]) -> Array:
+    """A column as numpy has it already, else as numbers of that type."""
+    if isinstance(getattr(values, "dtype", None), np.dtype) and values.dtype.kind in "fiub":
+        return np.asarray(values)
+    return numbers(values, dtype)
 
 
 def _is_of(value: Any, library: str, name: str) -> bool:
     """Whether a value is of a type of a library, which is not imported if nobody has."""
     module = sys.modules.get(library)
     return module is not None and isinstance(value, getattr(module, name))
-
-
-def section(rows: Any, start: int, stop: int) -> Any:
-    """The rows from `start` on and before `stop`."""
-    if _is_of(rows, "pandas", "DataFrame"):
-        return rows.iloc[start:stop]
-    return rows.slice(start, stop - start) if _is_of(rows, "pyarrow", "Table") else rows[start:stop]
 
 
 def taken(rows: Any, places: Array) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tilework.runtime.pipelines.columns import as_rows, column, names_of, section, stacked
+from tilework.runtime.pipelines.columns import Reader, as_rows, column, names_of, reader_of_numbers
 from tilework.runtime.pipelines.dictionary import Dictionary
 from tilework.runtime.pipelines.folding import BLOCK
 
@@ -52,25 +52,27 @@ class Part:
         """Whether these are codes of dictionaries."""
         return self.inputs[0].dictionary is not None
 
-    def numbers(self, rows: Any) -> Array:
-        """The columns of numbers of a frame or array. Raises ValueError for what scikit-learn refuses."""
-        made = stacked(rows, self.keys, np.dtype(self.inputs[0].dtype))
-        self._check(made)
-        return made
+    def reader(self, rows: Any) -> Reader:
+        """What reads the columns of a frame or array.
 
-    def codes(self, rows: Any) -> Array:
-        """The columns of codes of a frame or array. Raises ValueError for values that have to be known and are not."""
-        codes = [given.dictionary.codes(column(rows, given.key)) for given in self.inputs if given.dictionary]
-        return np.stack(codes, axis=1)
+        Raises ValueError for values that have to be known and are not; what it gives, for numbers that are refused.
+        """
+        if self.holds_codes:
+            codes = [given.dictionary.codes(column(rows, given.key)) for given in self.inputs if given.dictionary]
+            every = np.stack(codes, axis=1)
+            return lambda start, stop: every[start:stop]
+        read = reader_of_numbers(rows, self.keys, np.dtype(self.inputs[0].dtype))
+        return lambda start, stop: self._checked(read(start, stop))
 
-    def _check(self, made: Array) -> None:
-        """Refuse infinite numbers, and missing ones where they are not filled in."""
+    def _checked(self, made: Array) -> Array:
+        """The numbers, if none is infinite, and none is missing where it is not filled in."""
         if np.isfinite(made.sum()):
-            return
+            return made
         if np.isinf(made).any():
             raise ValueError(f"Input X contains infinity or a value too large for dtype('{made.dtype}').")
         if self._finite and np.isnan(made[:, self._finite]).any():
             raise ValueError("Input X contains NaN.")
+        return made
 
 
 @dataclass(frozen=True)
@@ -110,12 +112,9 @@ class Interface:
 
         Raises ValueError for what scikit-learn refuses.
         """
-        codes = {part: part.codes(rows) for part in self.parts if part.holds_codes}
-        count = rows.shape[0]
+        readers, count = [part.reader(rows) for part in self.parts], rows.shape[0]
         for start in range(0, count, BLOCK):
-            stop = min(start + BLOCK, count)
-            own = rows if stop - start == count else section(rows, start, stop)
-            yield [codes[part][start:stop] if part in codes else part.numbers(own) for part in self.parts]
+            yield [read(start, min(start + BLOCK, count)) for read in readers]
 
     def checked(self, rows: Any) -> Any:
         """A frame or array with the columns that are needed. Raises ValueError for any other."""
