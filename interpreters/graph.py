@@ -77,7 +77,7 @@ def held(attributes: ArrayAttr[DictionaryAttr] | None, results: Sequence[Array])
 def evaluate_function(
     module: ModuleOp,
     name: str,
-    inputs: Sequence[Array],
+    inputs: Sequence[Array | Table],
     parameters: Mapping[str, Array],
     observe: Observer | None = None,
 ) -> list[Array]:
@@ -197,7 +197,8 @@ class _Evaluation:
         if isinstance(op, GraphOp | MatrixOp):
             with np.errstate(all="ignore"):  # infinities and NaN are values like any other
                 made = op.evaluate(*operands)
-            return [made] if isinstance(made, np.ndarray | np.generic | Mapping) else made
+            single = isinstance(made, np.ndarray | np.generic | Mapping)
+            return [cast("Array", made)] if single else cast("Sequence[Array]", made)
         if isinstance(op, CopyOp):
             return operands
         if isinstance(op, FusedOp):

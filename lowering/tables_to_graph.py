@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -63,7 +63,7 @@ def _take_tensors(function: FuncOp) -> None:
     """Let a function take tensors, of which it makes the tables and matrices that it took."""
     block = body_of(function)
     given = function.arg_attrs
-    attributes: list[Attribute] = []
+    attributes: list[DictionaryAttr] = []
     first = block.first_op
     for i, argument in enumerate(list(block.args)):
         own = [] if given is None else [given.data[i]]
@@ -82,7 +82,7 @@ def _take_tensors(function: FuncOp) -> None:
         block.erase_arg(argument)
     function.function_type = FunctionType.from_lists(list(block.arg_types), list(function.function_type.outputs))
     if given is not None:
-        function.arg_attrs = ArrayAttr(attributes)  # pyright: ignore[reportArgumentType]
+        function.properties["arg_attrs"] = ArrayAttr(attributes)
 
 
 def _tensor_types(type_: Attribute) -> Sequence[Attribute] | None:

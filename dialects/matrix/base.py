@@ -57,7 +57,8 @@ def vector_length(value: SSAValue) -> int:
 
 def float_of(value: SSAValue) -> Attribute:
     """The element type of a matrix or tensor."""
-    return value.type.element_type if isinstance(value.type, MatrixType) else element_type(value.type)
+    type_ = value.type
+    return type_.element_type if isinstance(type_, MatrixType) else element_type(type_)
 
 
 def known(array: Array) -> Array:

@@ -66,11 +66,11 @@ class MapOp(MatrixOp):
 
     @classmethod
     def by(cls, x: SSAValue, vectors: Sequence[SSAValue], function: Callable[..., Scalar]) -> Self:
-        """The map by a function that is written in Python, of scalars as in te kernels."""
+        """The map by `function(k, element, *of_vectors)`, which writes scalars with `k` as in te kernels."""
         block = Block(arg_types=[float_of(value) for value in (x, *vectors)])
         k = KernelBuilder("map")
         with k.inside(block):
-            k.insert(YieldOp(function(*(Scalar(argument, k) for argument in block.args)).value))
+            k.insert(YieldOp(function(k, *(Scalar(argument, k) for argument in block.args)).value))
         return cls.holding(x, vectors, Region(block))
 
     @classmethod

@@ -5,6 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -21,6 +24,7 @@ from tilework.dialects.matrix import ColumnsOp, ConcatOp, MapOp, MatrixType
 from tilework.dialects.matrix.base import matrix_of
 from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te.builder import Scalar
+from tilework.frontends.sklearn import steps
 from tilework.runtime.pipelines.dictionary import Dictionary
 from tilework.runtime.pipelines.interface import Input
 
@@ -253,10 +257,18 @@ def step(*types: type) -> Callable[[Function], Function]:
 
 def convert(e: Emitter, estimator: Any, x: Features) -> Features:
     """What an estimator makes of features. Raises Unsupported for one that is not known."""
+    _import_steps()
     found = STEPS.get(type(estimator))
     if found is None:
         raise Unsupported(f"{type(estimator).__name__} is not among the estimators that are known")
     return found.convert(e, estimator, x)
+
+
+@cache
+def _import_steps() -> None:
+    """Import what registers steps."""
+    for module in iter_modules(steps.__path__):
+        import_module(f"{steps.__name__}.{module.name}")
 
 
 def element_of(x: Numbers) -> Float32Type | Float64Type:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, i64
@@ -17,9 +16,10 @@ from xdsl.ir import Region, SSAValue
 from tilework.algebra.errors import UsageError
 from tilework.dialects import graph
 from tilework.dialects.bag import bag_of, layout_of
+from tilework.dialects.graph.base import numpy_dtype
 from tilework.dialects.matrix import ToTensorOp
 from tilework.dialects.matrix.base import matrix_of
-from tilework.frontends.sklearn import composed, encoding, imputing, linear, projecting, scaling  # noqa: F401  register
+from tilework.dialects.support.shapes import element_type
 from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Unsupported, convert
 from tilework.runtime.pipelines.columns import as_rows, column, dtype_of, names_of
 from tilework.runtime.pipelines.interface import Interface, Output, Part
@@ -45,11 +45,21 @@ def import_method(estimator: Any, rows: Any, method: str) -> Program:
     e = Emitter({key: dtype_of(column(rows, key)) for key in keys})
     try:
         value, output = _method(e, estimator, Columns(keys), method)
+        if method == "transform":
+            _require_made(estimator.transform(rows), numpy_dtype(element_type(value.type)))
     except Unsupported as why:
         raise UsageError(f"cannot compile {method} of {type(estimator).__name__}: {why}") from None
     e.block.add_op(ReturnOp(value))
     function = FuncOp("main", ([e.table.type], [value.type]), Region(e.block))
     return Program(ModuleOp([function]), e.parameters, interface_of(e, keys, names is not None, output))
+
+
+def _require_made(example: Any, dtype: np.dtype[Any]) -> None:
+    """Refuse a transformer whose result for the example rows is no array of this type."""
+    if not isinstance(example, np.ndarray):
+        raise Unsupported(f"it makes a {type(example).__name__}, no array")
+    if example.dtype != dtype:
+        raise Unsupported(f"it makes numbers of type {example.dtype}, not {dtype}")
 
 
 def interface_of(e: Emitter, keys: tuple[Any, ...], named: bool, output: Output) -> Interface:
@@ -59,13 +69,13 @@ def interface_of(e: Emitter, keys: tuple[Any, ...], named: bool, output: Output)
 
 
 def _method(e: Emitter, estimator: Any, x: Columns, method: str) -> tuple[SSAValue, Output]:
-    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    last: Any = estimator.steps[-1][1] if type(estimator) is Pipeline else estimator
     made = e.numbers(convert(e, estimator, x))
     tensor = e.insert(ToTensorOp.of(made.value))
     columns = matrix_of(made.value).columns
     if method == "transform":
         return tensor, Output("rows")
-    if not is_classifier(last):
+    if not hasattr(last, "classes_"):
         flat = np.ndim(last.coef_) == 1
         return tensor, Output("numbers" if flat else "rows")
     classes = tuple(np.asarray(last.classes_).tolist())
@@ -84,7 +94,7 @@ def _codes(e: Emitter, scores: SSAValue, columns: int) -> SSAValue:
         e_zero = e.parameter("zero", np.zeros((1, 1)))
         positive = e.insert(graph.LessOp.of(e_zero, scores))
         return e.insert(graph.CastOp.of(positive, to=i64))
-    kept = {"axis": IntegerAttr(1, i64), "keep_dims": BoolAttr.from_bool(True)}
+    kept = {"axis": IntegerAttr(1, i64), "keep_dims": BoolAttr.from_bool(True), "last": BoolAttr.from_bool(False)}
     return e.insert(graph.ArgMaxOp.of(scores, **kept))
 
 

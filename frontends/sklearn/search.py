@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
-from sklearn.model_selection import GridSearchCV, ParameterGrid, check_cv
+from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import Pipeline
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
@@ -19,8 +18,9 @@ from tilework.algebra.errors import UsageError
 from tilework.analysis.statistics_basis import Basis
 from tilework.dialects.support.registration import make_context
 from tilework.driver.phases import run_phase
-from tilework.frontends.sklearn.composed import fitted_parts
 from tilework.frontends.sklearn.emitter import Array, Unsupported
+from tilework.frontends.sklearn.library import check_cv, clone, is_classifier
+from tilework.frontends.sklearn.steps.composed import fitted_parts
 from tilework.frontends.sklearn.training import FIT, SCORES, VALIDATE, Training, import_training, predictor_of
 from tilework.frontends.sklearn.training_data import RowsAndTarget
 from tilework.interpreters.graph import evaluate_function, find_function
@@ -225,7 +225,7 @@ class OptimizedSearch:
 
 def _score_of(search: Any, target: Any, params: Mapping[str, Any]) -> str:
     """The score of a search. Raises Unsupported for what a search from sums does not do."""
-    if type(search) is not GridSearchCV:
+    if type(search) is not GridSearchCV:  # a subclass may do anything
         raise Unsupported(f"a {type(search).__name__} is no GridSearchCV")
     if params:
         raise Unsupported(f"fit is given {', '.join(params)}")
@@ -238,7 +238,7 @@ def _score_of(search: Any, target: Any, params: Mapping[str, Any]) -> str:
         raise Unsupported(f"refit={search.refit!r}")
     if target is None or np.ndim(target) != 1 or np.asarray(target).dtype.kind not in "fiub":
         raise Unsupported("the target is not one number for each row")
-    if isinstance(search.estimator, Pipeline) and search.estimator.memory is not None:
+    if type(search.estimator) is Pipeline and search.estimator.memory is not None:
         raise Unsupported("the pipeline is given a memory")
     return score
 
@@ -266,7 +266,7 @@ def _by_penalty(estimator: Any, candidates: list[Any]) -> Iterator[tuple[dict[st
 
 
 def _penalty_name(estimator: Any) -> str:
-    return f"{estimator.steps[-1][0]}__alpha" if isinstance(estimator, Pipeline) else "alpha"
+    return f"{estimator.steps[-1][0]}__alpha" if type(estimator) is Pipeline else "alpha"
 
 
 def _penalty(estimator: Any, candidate: Mapping[str, Any]) -> float:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import Pipeline
 from xdsl.dialects.builtin import FunctionType, ModuleOp, f64
@@ -18,7 +17,6 @@ from tilework.dialects import graph
 from tilework.dialects.bag import BagType, bag_of, layout_of
 from tilework.dialects.matrix import MatrixType, MomentsOp
 from tilework.dialects.support.shapes import tensor_type
-from tilework.frontends.sklearn import composed, encoding, imputing, linear, projecting, scaling  # noqa: F401  register
 from tilework.frontends.sklearn.emitter import (
     ROWS,
     Array,
@@ -30,7 +28,7 @@ from tilework.frontends.sklearn.emitter import (
     Unsupported,
     convert,
 )
-from tilework.frontends.sklearn.linear import Regression
+from tilework.frontends.sklearn.steps.linear import Regression
 from tilework.runtime.pipelines.interface import Part
 
 FIT, VALIDATE = "fit", "validate"
@@ -65,12 +63,12 @@ def import_training(estimator: Any, data: TrainingData, penalties: int, score: s
     Raises Unsupported.
     """
     fitting, validating = Emitter(data.dtypes, data), Emitter(data.dtypes, data)
-    _, y, fit, _ = _fitted(fitting, estimator, data.keys, penalties)
+    _, fit = _fitted(fitting, estimator, data.keys, penalties)
     learned = tuple(fitting.learned.values())
     returned = [vector for each in learned for vector in each.vectors.values()]
     functions = [_function(fitting, FIT, [*returned, fit.coef, fit.intercept])]
 
-    steps, y, fit, given = _fitted(validating, estimator, data.keys, penalties)
+    steps, fit = _fitted(validating, estimator, data.keys, penalties)
     train = bag_of(validating.table)
     held = validating.block.insert_arg(BagType.of(HELD_OUT, train.columns, train.may_be_missing), 2)
     held_y = validating.block.insert_arg(MatrixType.of(HELD_OUT, f64, ["y"]), 3)
@@ -83,15 +81,13 @@ def import_training(estimator: Any, data: TrainingData, penalties: int, score: s
     return Training(ModuleOp(functions), parameters, data.keys, data.dtypes, parts, learned)
 
 
-def predictor_of(estimator: Any) -> BaseEstimator:
+def predictor_of(estimator: Any) -> Any:
     """The last step of an estimator."""
-    return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    return estimator.steps[-1][1] if type(estimator) is Pipeline else estimator
 
 
-def _fitted(
-    e: Emitter, estimator: Any, keys: tuple[Any, ...], penalties: int
-) -> tuple[list[Any], SSAValue, Regression, SSAValue]:
-    """Append the fit of an estimator to a table, a target and penalties, which become arguments."""
+def _fitted(e: Emitter, estimator: Any, keys: tuple[Any, ...], penalties: int) -> tuple[list[Any], Regression]:
+    """Append the fit of an estimator to a table, a target and penalties, which become arguments; its steps before."""
     y = e.block.insert_arg(MatrixType.of(ROWS, f64, ["y"]), 1)
     given = e.block.insert_arg(tensor_type((penalties,), f64), 2)
     y.name_hint, given.name_hint = "y", "penalties"
@@ -102,9 +98,9 @@ def _fitted(
         raise Unsupported("Ridge(positive=True)")
     if last.solver not in ("auto", "cholesky", "svd"):
         raise Unsupported(f"Ridge(solver={last.solver!r}), which is only as exact as its tol")
-    steps = [step for _, step in estimator.steps[:-1]] if isinstance(estimator, Pipeline) else []
+    steps: list[Any] = [inner for _, inner in estimator.steps[:-1]] if type(estimator) is Pipeline else []
     x = _features(e, steps, keys)
-    return steps, y, Regression.of(e, x, y, given, intercept=last.fit_intercept), given
+    return steps, Regression.of(e, x, y, given, intercept=last.fit_intercept)
 
 
 def _features(e: Emitter, steps: list[Any], keys: tuple[Any, ...]) -> Numbers:

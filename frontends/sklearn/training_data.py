@@ -32,7 +32,7 @@ class RowsAndTarget:
     """A frame or array and the target of each row. Raises ValueError for what scikit-learn refuses."""
 
     def __init__(self, rows: Any, target: Any):
-        self.frame = as_rows(rows)
+        self.frame: Any = as_rows(rows)
         names = names_of(self.frame)
         self.keys: tuple[Any, ...] = tuple(range(self.frame.shape[1]) if names is None else names)
         self.target = np.ascontiguousarray(target, np.float64)
@@ -56,8 +56,8 @@ class RowsAndTarget:
     def _incomplete(self) -> set[Any]:
         """The columns in which a number is missing; infinite ones are found when they are summed."""
         found: set[Any] = set()
-        if isinstance(self.frame, np.ndarray) and self.frame.dtype.kind == "f":
-            sums = np.add.reduce(self.frame, axis=0)
+        if type(self.frame) is np.ndarray and self.frame.dtype.kind == "f":
+            sums: Array = np.add.reduce(self.frame, axis=0)
             return {i for i, total in enumerate(sums.tolist()) if total != total}
         for key in self.keys:
             if self.dtypes[key] is not None and np.isnan(numbers(column(self.frame, key), np.dtype(np.float64)).sum()):
@@ -113,13 +113,11 @@ class RowsAndTarget:
 
 
 def _distinct(values: Any) -> list[Any]:
+    """The different values of a column; None and NaN are two, where Python objects are told apart."""
     found = arrow(values)
+    given = objects(values).tolist() if found is None or found.null_count else []
     if found is None:
-        return list(dict.fromkeys(objects(values).tolist()))
-    import pyarrow.compute as pc
-
-    distinct = pc.unique(found).to_pylist()
-    if None not in distinct or dtype_of(values) is None and objects(values)[: len(values)].dtype != object:
-        return distinct
-    absent = {id(v): v for v in objects(values).tolist() if v is None or v != v}
-    return [v for v in distinct if v is not None] + list(absent.values())[:2]
+        return list(dict.fromkeys(given))
+    known = [value for value in found.unique().to_pylist() if value is not None]
+    absent = {repr(value): value for value in given if value is None or value != value}
+    return [*known, *absent.values()]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -52,10 +53,10 @@ def numbers(values: Any, dtype: np.dtype[Any]) -> Array:
 
 def dtype_of(values: Any) -> np.dtype[Any] | None:
     """The numpy type of a column of numbers or truth values; None for a column of anything else."""
-    found = values.dtype if isinstance(values, np.ndarray) else getattr(values, "dtype", None)
+    found: Any = getattr(values, "dtype", None)
     if isinstance(found, np.dtype):
         return found if found.kind in "fiub" else None
-    kind = getattr(found, "numpy_dtype", None)  # pandas's own types of numbers
+    kind: Any = getattr(found, "numpy_dtype", None)  # pandas's own types of numbers
     if isinstance(kind, np.dtype):
         return kind if kind.kind in "fiub" else None
     sample = numpy_sample(values)
@@ -77,9 +78,8 @@ def objects(values: Any) -> Array:
 
 def arrow(values: Any) -> Any:
     """A column as pyarrow has it; None where pyarrow is not there, or knows no one type for all values."""
-    try:
-        import pyarrow as pa
-    except ImportError:
+    pa = pyarrow()
+    if pa is None:
         return None
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
@@ -88,6 +88,14 @@ def arrow(values: Any) -> Any:
             return values.to_arrow()
         return pa.array(values, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+        return None
+
+
+def pyarrow() -> Any:
+    """The library, or None where it is not installed."""
+    try:
+        return import_module("pyarrow")
+    except ImportError:
         return None
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tilework.runtime.pipelines.columns import arrow, dtype_of, numbers, objects
+from tilework.runtime.pipelines.columns import arrow, dtype_of, numbers, objects, pyarrow
 
 Array = NDArray[Any]
 
@@ -62,9 +63,7 @@ class Dictionary:
         given = arrow(column) if len(missing) < 2 else None  # None and NaN are one and the same to pyarrow
         if given is None:
             return self._codes_of_objects(column)
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
+        pa, pc = pyarrow(), import_module("pyarrow.compute")
         known = [None if v is None or v != v else v for v in self.values]
         try:
             if given.type == pa.large_string() and all(isinstance(v, str | None) for v in known):

@@ -14,7 +14,7 @@ from tilework.analysis.affine_maps import affine_of
 from tilework.dialects import matrix
 from tilework.dialects.bag import LookupOp, OneHotOp
 from tilework.dialects.matrix.base import matrix_of
-from tilework.dialects.te.builder import Scalar
+from tilework.dialects.te.builder import KernelBuilder, Scalar
 from tilework.transforms.matrix.writer import TensorWriter
 from tilework.transforms.patterns import PatternPass
 
@@ -106,5 +106,5 @@ class ScaleWeights(RewritePattern):
         rewriter.replace(op, matrix.MapOp.by(product, [constant], _plus))
 
 
-def _plus(v: Scalar, b: Scalar) -> Scalar:
+def _plus(k: KernelBuilder, v: Scalar, b: Scalar) -> Scalar:
     return v + b

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import (
     f64,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 
 from tilework.analysis.affine_maps import affine_of
 from tilework.analysis.functions import body_of
@@ -26,7 +26,7 @@ from tilework.dialects.matrix import MatrixType
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import tensor_type
-from tilework.dialects.te.builder import Scalar
+from tilework.dialects.te.builder import KernelBuilder, Scalar
 from tilework.transforms.base import TileworkPass
 from tilework.transforms.matrix.writer import TensorWriter
 
@@ -78,9 +78,9 @@ def _is_table(type_: Attribute) -> bool:
     return isinstance(type_, BagType | MatrixType)
 
 
-def _tables(function: FuncOp) -> dict[str, list[SSAValue]]:
+def _tables(function: FuncOp) -> dict[str, list[BlockArgument]]:
     """The arguments on the same rows, by what their number is called."""
-    found: dict[str, list[SSAValue]] = {}
+    found: dict[str, list[BlockArgument]] = {}
     for argument in body_of(function).args:
         if isinstance(argument.type, BagType | MatrixType):
             found.setdefault(str(argument.type.rows), []).append(argument)
@@ -112,7 +112,7 @@ def _sums_of_rows(types: Sequence[Attribute]) -> FuncOp:
             numbers.append(write.map(write.columns(table, part.optional), [], _is_there))
         numbers += [write.of(OneHotOp.of(table, column=StringAttr(name), dtype=f64)) for name in part.codes]
     first = write.of(matrix.ColumnsOp.of(numbers[0], which=ints([0])))
-    ones = write.map(first, [], lambda v: v.builder.constant(1.0, f64))
+    ones = write.map(first, [], _one)
     sums = write.of(matrix.GramOp.of(write.of(matrix.ConcatOp.of(ones, *numbers))))
     block.add_op(ReturnOp(sums))
     return FuncOp(ROWS, (list(block.arg_types), [sums.type]), Region(block))
@@ -125,15 +125,18 @@ def _about_shift(write: TensorWriter, table: SSAValue, part: Part, shift: SSAVal
     vector = write.of(graph.ReshapeOp.of(own, shape=DimsAttr.of([len(places)])))
     values = table if isinstance(table.type, MatrixType) else write.columns(table, [*part.values])
 
-    def function(v: Scalar, s: Scalar) -> Scalar:
+    def function(k: KernelBuilder, v: Scalar, s: Scalar) -> Scalar:
         moved = v - s
-        return v.builder.select(v.compare("ne", v), v.builder.constant(0.0, f64), moved) if part.optional else moved
+        return k.select(v.compare("ne", v), k.constant(0.0, f64), moved) if part.optional else moved
 
     return write.map(values, [vector], function)
 
 
-def _is_there(v: Scalar) -> Scalar:
-    k = v.builder
+def _one(k: KernelBuilder, v: Scalar) -> Scalar:
+    return k.constant(1.0, f64)
+
+
+def _is_there(k: KernelBuilder, v: Scalar) -> Scalar:
     return k.select(v.compare("ne", v), k.constant(0.0, f64), 1.0)
 
 
@@ -163,7 +166,7 @@ class _Rewriting:
         self._forms: dict[SSAValue, _Form] = {}
         self._places: dict[SSAValue, tuple[SSAValue, Part]] = {}
 
-    def run(self, tables: Sequence[Sequence[SSAValue]]) -> None:
+    def run(self, tables: Sequence[Sequence[BlockArgument]]) -> None:
         """Let the function take the shift and the sums of each table in the places of the tables."""
         block, size = self._block, self._basis.size
         self._shift = block.insert_arg(tensor_type((size, 1), f64), 0)

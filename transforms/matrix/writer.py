@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Operation, SSAValue
 
 from tilework.analysis.affine_maps import Number, Vector
+from tilework.analysis.affine_maps import Operation as Combined
 from tilework.dialects import arith, graph, matrix
 from tilework.dialects.bag import ToMatrixOp
 from tilework.dialects.graph.base import ints
@@ -79,7 +80,7 @@ class TensorWriter:
         """A number of each column, as a vector, or as one element for all."""
         if isinstance(number, Vector):
             return vectors[number.place]
-        if isinstance(number, float):
+        if not isinstance(number, Combined):
             value = DenseIntOrFPElementsAttr.from_list(TensorType(f64, [1]), [number])
             return self.of(arith.ConstantOp(value))
         return self.binary(number.sign, self.number(number.left, vectors), self.number(number.right, vectors))

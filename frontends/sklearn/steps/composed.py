@@ -17,7 +17,7 @@ class Sequence(Step):
     """One step after the other."""
 
     @classmethod
-    def convert(cls, e: Emitter, estimator: Pipeline, x: Features) -> Features:
+    def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
         for _, inner in estimator.steps:
             if inner is not None and not isinstance(inner, str):
                 x = convert(e, inner, x)
@@ -29,7 +29,7 @@ class Union(Step):
     """What each of several transformers makes of the same features, side by side."""
 
     @classmethod
-    def convert(cls, e: Emitter, estimator: FeatureUnion, x: Features) -> Features:
+    def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
         weights: dict[str, float] = estimator.transformer_weights or {}
         if weights:
             raise Unsupported("FeatureUnion with transformer_weights")
@@ -48,7 +48,7 @@ class PerColumn(Step):
     """Each transformer on columns of its own, side by side."""
 
     @classmethod
-    def convert(cls, e: Emitter, estimator: ColumnTransformer, x: Features) -> Features:
+    def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
         if estimator.transformer_weights:
             raise Unsupported("ColumnTransformer with transformer_weights")
         parts: list[Numbers] = []
@@ -65,7 +65,7 @@ class PerColumn(Step):
         return e.beside(parts)
 
     @classmethod
-    def _parts(cls, e: Emitter, estimator: ColumnTransformer, x: Features) -> list[tuple[Any, list[int]]]:
+    def _parts(cls, e: Emitter, estimator: Any, x: Features) -> list[tuple[Any, list[int]]]:
         """The transformers and the numbers of the columns of each."""
         if e.data is None:
             indices = estimator._transformer_to_input_indices  # noqa: SLF001  the attribute that holds them all
@@ -101,15 +101,13 @@ def _numbers_of(e: Emitter, x: Columns, given: Any) -> list[int]:
 def fitted_parts(estimator: Any, fitted: Any) -> Iterator[tuple[int, Any]]:
     """The identity of an estimator, and of each inside of it, with what stands in its place in a fitted one."""
     yield id(estimator), fitted
-    match estimator:
-        case Pipeline():
-            pairs = [(a, b) for (_, a), (_, b) in zip(estimator.steps, fitted.steps, strict=True)]
-        case FeatureUnion():
-            lists = (estimator.transformer_list, fitted.transformer_list)
-            pairs = [(a, b) for (_, a), (_, b) in zip(*lists, strict=True)]
-        case ColumnTransformer():
-            pairs = [(a, b) for (_, a, _), (_, b, _) in zip(estimator.transformers, fitted.transformers_, strict=False)]
-        case _:
-            pairs = []
-    for inner, inner_fitted in pairs:
-        yield from fitted_parts(inner, inner_fitted)
+    kind: Any = type(estimator)
+    lists: tuple[list[Any], list[Any]] = ([], [])
+    if kind is Pipeline:
+        lists = (estimator.steps, fitted.steps)
+    elif kind is FeatureUnion:
+        lists = (estimator.transformer_list, fitted.transformer_list)
+    elif kind is ColumnTransformer:
+        lists = (estimator.transformers, fitted.transformers_)
+    for inner, inner_fitted in zip(*lists, strict=False):  # the last of a column transformer is what remains
+        yield from fitted_parts(inner[1], inner_fitted[1])

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from tilework.dialects.matrix import MomentsOp
-from tilework.dialects.te.builder import Scalar
+from tilework.dialects.te.builder import KernelBuilder, Scalar
 from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Features, FittedStep, Numbers, Unsupported, step
 
 
@@ -19,7 +19,7 @@ class Imputer(FittedStep):
     """x where it is known, else a number of its column."""
 
     @classmethod
-    def convert(cls, e: Emitter, estimator: SimpleImputer, x: Features) -> Features:
+    def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
         missing: Any = estimator.missing_values
         if missing is not None and missing == missing:  # neither None nor NaN
             raise Unsupported(f"SimpleImputer(missing_values={missing!r}), which is not NaN")
@@ -35,11 +35,11 @@ class Imputer(FittedStep):
         return super().convert(e, estimator, x)
 
     @classmethod
-    def known(cls, estimator: SimpleImputer) -> dict[str, Array]:
+    def known(cls, estimator: Any) -> dict[str, Array]:
         return {"fill": np.asarray(estimator.statistics_, np.float64)}
 
     @classmethod
-    def learned(cls, e: Emitter, estimator: SimpleImputer, x: Numbers) -> dict[str, SSAValue]:
+    def learned(cls, e: Emitter, estimator: Any, x: Numbers) -> dict[str, SSAValue]:
         if estimator.strategy != "mean":
             raise Unsupported(f"SimpleImputer(strategy={estimator.strategy!r}) of numbers is not learned")
         moments = MomentsOp.of(x.value)
@@ -47,7 +47,7 @@ class Imputer(FittedStep):
         return {"fill": moments.mean}
 
     @classmethod
-    def attributes(cls, estimator: SimpleImputer, vectors: dict[str, Array], rows: int) -> dict[str, Any]:
+    def attributes(cls, estimator: Any, vectors: dict[str, Array], rows: int) -> dict[str, Any]:
         return {
             "statistics_": vectors["fill"],
             "indicator_": None,
@@ -56,14 +56,13 @@ class Imputer(FittedStep):
         }
 
     @classmethod
-    def apply(cls, e: Emitter, estimator: SimpleImputer, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
+    def apply(cls, e: Emitter, estimator: Any, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
         if e.data is None and np.isnan(np.asarray(estimator.statistics_, np.float64)).any():
             if estimator.keep_empty_features:
                 raise Unsupported("SimpleImputer(keep_empty_features=True) with a column without any value")
             raise Unsupported("SimpleImputer drops a column without any value")
 
-        def function(v: Scalar, fill: Scalar) -> Scalar:
-            k = v.builder
+        def function(k: KernelBuilder, v: Scalar, fill: Scalar) -> Scalar:
             narrow = k.cast(fill, f32) if v.dtype == f32 else fill
             return k.select(v.compare("ne", v), narrow, v)
 

@@ -15,7 +15,7 @@ from tilework.dialects.graph.base import ints
 from tilework.dialects.matrix import ConcatOp, CovarianceOp, MatmulOp, RidgeOp
 from tilework.dialects.matrix.base import matrix_of
 from tilework.dialects.support.shapes import dims_of
-from tilework.dialects.te.builder import Scalar
+from tilework.dialects.te.builder import KernelBuilder, Scalar
 from tilework.frontends.sklearn.emitter import Array, Emitter, FittedStep, Numbers, Unsupported, element_of, step
 
 
@@ -51,12 +51,12 @@ class Regression:
         return e.map(Numbers(left), [self.intercept], minus).value
 
 
-def minus(v: Scalar, b: Scalar) -> Scalar:
+def minus(k: KernelBuilder, v: Scalar, b: Scalar) -> Scalar:
     """v - b."""
     return v - b
 
 
-def plus(v: Scalar, b: Scalar) -> Scalar:
+def plus(k: KernelBuilder, v: Scalar, b: Scalar) -> Scalar:
     """v + b."""
     return v + b
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.decomposition import PCA
 from xdsl.dialects.builtin import StringAttr, f64
@@ -18,7 +20,7 @@ from tilework.frontends.sklearn.emitter import (
     element_of,
     step,
 )
-from tilework.frontends.sklearn.scaling import divide, subtract
+from tilework.frontends.sklearn.steps.scaling import divide, subtract
 
 
 @step(PCA)
@@ -26,7 +28,7 @@ class Components(FittedStep):
     """x W - mean W, divided by the standard deviations where it whitens."""
 
     @classmethod
-    def known(cls, estimator: PCA) -> dict[str, Array]:
+    def known(cls, estimator: Any) -> dict[str, Array]:
         weight = np.asarray(estimator.components_).T
         fitted = {"components": weight, "mean": np.asarray(estimator.mean_) @ weight}
         if estimator.whiten:
@@ -35,7 +37,7 @@ class Components(FittedStep):
         return fitted
 
     @classmethod
-    def apply(cls, e: Emitter, estimator: PCA, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
+    def apply(cls, e: Emitter, estimator: Any, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
         if element_of(x) != f64:
             raise Unsupported("PCA of float32")
         x = e.refuse_missing(x)

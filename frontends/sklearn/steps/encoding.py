@@ -46,13 +46,13 @@ class OneHot(Step):
     """A column for each value, of which those that the encoder drops are left out."""
 
     @classmethod
-    def convert(cls, e: Emitter, estimator: OneHotEncoder, x: Features) -> Features:
+    def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
         columns = columns_of(e, estimator, x)
         dtype = float_name(estimator)
         if estimator.handle_unknown not in ("error", "ignore"):
             raise Unsupported(f"OneHotEncoder(handle_unknown={estimator.handle_unknown!r})")
         found = dictionaries(e, estimator, columns, strict=estimator.handle_unknown == "error")
-        dropped = [None] * len(found)
+        dropped: list[int | None] = [None] * len(found)
         if estimator.drop is not None:
             if e.data is not None:
                 raise Unsupported("OneHotEncoder(drop=...) is not learned")
@@ -72,7 +72,7 @@ class Ordinal(Step):
     """The number of each value; another number for one that is not known, another for a missing one."""
 
     @classmethod
-    def convert(cls, e: Emitter, estimator: OrdinalEncoder, x: Features) -> Features:
+    def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
         columns = columns_of(e, estimator, x)
         if e.data is not None:
             raise Unsupported("OrdinalEncoder is not learned")

@@ -1,0 +1,15 @@
+"""Functions of scikit-learn that take estimators of any kind, without the types that it says they have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+_BASE: Any = import_module("sklearn.base")
+_SELECTION: Any = import_module("sklearn.model_selection")
+
+clone: Callable[[Any], Any] = _BASE.clone
+is_classifier: Callable[[Any], bool] = _BASE.is_classifier
+check_cv: Callable[..., Any] = _SELECTION.check_cv
+"""The splitter that `cv=` stands for."""
