@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import Pipeline
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -271,8 +272,10 @@ def _penalty_name(estimator: Any) -> str:
 
 def _penalty(estimator: Any, candidate: Mapping[str, Any]) -> float:
     """The penalty of a candidate. Raises Unsupported for one that is no number."""
-    last: Any = predictor_of(estimator)
-    value = candidate.get(_penalty_name(estimator), last.alpha)
+    last = predictor_of(estimator)
+    if type(last) is not Ridge:
+        raise Unsupported(f"the fit of {type(last).__name__} is no sum over rows")
+    value = candidate.get(_penalty_name(estimator), getattr(last, "alpha", None))
     if not isinstance(value, int | float | np.number) or not value > 0:
         raise Unsupported(f"alpha={value!r} is no number above 0")
     return float(value)
