@@ -93,7 +93,7 @@ def evaluate_function(
     sizes = [pair for v, x in zip(block.args, inputs, strict=True) for pair in sizes_told(v, x)]
     symbols = told_symbols(sizes)
     _check_requirements(block, symbols)
-    return _Evaluation(parameters, observe, symbols).block(block, inputs)
+    return _Evaluation(parameters, observe, symbols).block(block, cast("Sequence[Array]", inputs))
 
 
 def _check_requirements(block: Block, symbols: Mapping[Key, int]) -> None:
@@ -255,13 +255,14 @@ def _parameter(parameters: Mapping[str, Array], name: str) -> Array:
     return parameters[name]
 
 
-def _check_fits(value: SSAValue, array: Array, what: str) -> None:
+def _check_fits(value: SSAValue, array: Array | Table, what: str) -> None:
     """Compare an array with the constant dimensions and the element type of a value, or a table with its columns."""
     if isinstance(value.type, BagType):
         given = [*cast("Table", array)]
         if given != [*value.type.columns]:
             raise UsageError(f"{what} has the columns {', '.join(value.type.columns)}, not {', '.join(given)}")
         return
+    assert not isinstance(array, Mapping)
     type_ = _as_tensor(value)
     dims = dims_of(type_)
     fits = len(dims) == array.ndim and all(d.constant in (None, n) for d, n in zip(dims, array.shape, strict=True))

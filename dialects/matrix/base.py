@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -49,16 +48,17 @@ def require_shape(value: SSAValue, shape: Sequence[int], element: Attribute, wha
 
 def vector_length(value: SSAValue) -> int:
     """How many elements a vector has, a known number. Raises VerifyException for another value."""
-    type_ = value.type
-    if not isinstance(type_, TensorType) or len(dims := dims_of(type_)) != 1 or dims[0].constant is None:
-        raise VerifyException(f"expected a vector of known length, got {type_}")
+    dims = dims_of(value.type)
+    if len(dims) != 1 or dims[0].constant is None:
+        raise VerifyException(f"expected a vector of known length, got {value.type}")
     return dims[0].constant
 
 
 def float_of(value: SSAValue) -> Attribute:
     """The element type of a matrix or tensor."""
-    type_ = value.type
-    return type_.element_type if isinstance(type_, MatrixType) else element_type(type_)
+    if isinstance(value.type, MatrixType):
+        return value.type.element_type
+    return element_type(value.type)
 
 
 def known(array: Array) -> Array:

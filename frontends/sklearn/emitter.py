@@ -63,10 +63,15 @@ Features = Columns | Numbers
 class TrainingData(Protocol):
     """What a program that learns is written for."""
 
-    frame: Any
-    """The rows."""
-    keys: tuple[Any, ...]
-    """What their columns are found by."""
+    @property
+    def frame(self) -> Any:
+        """The rows."""
+        ...
+
+    @property
+    def keys(self) -> tuple[Any, ...]:
+        """What their columns are found by."""
+        ...
 
     @property
     def dtypes(self) -> dict[Any, np.dtype[Any] | None]:
@@ -258,9 +263,10 @@ def step(*types: type) -> Callable[[Function], Function]:
 def convert(e: Emitter, estimator: Any, x: Features) -> Features:
     """What an estimator makes of features. Raises Unsupported for one that is not known."""
     _import_steps()
-    found = STEPS.get(type(estimator))
+    kind: Any = type(estimator)
+    found = STEPS.get(kind)
     if found is None:
-        raise Unsupported(f"{type(estimator).__name__} is not among the estimators that are known")
+        raise Unsupported(f"{kind.__name__} is not among the estimators that are known")
     return found.convert(e, estimator, x)
 
 

@@ -21,6 +21,7 @@ from tilework.dialects.matrix import ToTensorOp
 from tilework.dialects.matrix.base import matrix_of
 from tilework.dialects.support.shapes import element_type
 from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Unsupported, convert
+from tilework.frontends.sklearn.library import is_exactly
 from tilework.runtime.pipelines.columns import as_rows, column, dtype_of, names_of
 from tilework.runtime.pipelines.interface import Interface, Output, Part
 
@@ -56,7 +57,7 @@ def import_method(estimator: Any, rows: Any, method: str) -> Program:
 
 def _require_made(example: Any, dtype: np.dtype[Any]) -> None:
     """Refuse a transformer whose result for the example rows is no array of this type."""
-    if not isinstance(example, np.ndarray):
+    if not is_exactly(example, np.ndarray):
         raise Unsupported(f"it makes a {type(example).__name__}, no array")
     if example.dtype != dtype:
         raise Unsupported(f"it makes numbers of type {example.dtype}, not {dtype}")
@@ -69,7 +70,7 @@ def interface_of(e: Emitter, keys: tuple[Any, ...], named: bool, output: Output)
 
 
 def _method(e: Emitter, estimator: Any, x: Columns, method: str) -> tuple[SSAValue, Output]:
-    last: Any = estimator.steps[-1][1] if type(estimator) is Pipeline else estimator
+    last: Any = estimator.steps[-1][1] if is_exactly(estimator, Pipeline) else estimator
     made = e.numbers(convert(e, estimator, x))
     tensor = e.insert(ToTensorOp.of(made.value))
     columns = matrix_of(made.value).columns

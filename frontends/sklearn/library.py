@@ -13,3 +13,8 @@ clone: Callable[[Any], Any] = _BASE.clone
 is_classifier: Callable[[Any], bool] = _BASE.is_classifier
 check_cv: Callable[..., Any] = _SELECTION.check_cv
 """The splitter that `cv=` stands for."""
+
+
+def is_exactly(value: Any, type_: type) -> bool:
+    """Whether a value is of a type, and not of a subclass, which may do anything."""
+    return type(value) is type_

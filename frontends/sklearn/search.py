@@ -10,17 +10,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import Pipeline
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from tilework.algebra.errors import UsageError
-from tilework.analysis.statistics_basis import Basis
+from tilework.analysis.statistics_basis import ONE, Basis
 from tilework.dialects.support.registration import make_context
 from tilework.driver.phases import run_phase
 from tilework.frontends.sklearn.emitter import Array, Unsupported
-from tilework.frontends.sklearn.library import check_cv, clone, is_classifier
+from tilework.frontends.sklearn.library import check_cv, clone, is_classifier, is_exactly
 from tilework.frontends.sklearn.steps.composed import fitted_parts
 from tilework.frontends.sklearn.training import FIT, SCORES, VALIDATE, Training, import_training, predictor_of
 from tilework.frontends.sklearn.training_data import RowsAndTarget
@@ -91,6 +92,12 @@ class Learner:
         self.penalties = penalties
         self._data, self._basis, self._native = data, programs.basis, programs.native
         self._shift = self._places_of(data.shift(self.training.parts))
+        rows, target = data.sample(self.training.parts)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a few rows may be too few for the model, whose numbers are replaced
+            self._fitted = clone(self.estimator).fit(rows, target)
+            if is_exactly(self._fitted, Pipeline) and issparse(self._fitted[:-1].transform(rows)):
+                raise Unsupported("Ridge finds the fit to a sparse matrix by iterations, up to its tol")
 
     def _places_of(self, shift: list[Array]) -> Array:
         """The shift of each number of the basis."""
@@ -109,6 +116,16 @@ class Learner:
 
         return group_sums(self._data.blocks(self.training.parts), groups, count, native)
 
+    def require_all_values(self, train: Array) -> None:
+        """Raise Unsupported for sums of rows in which an encoder would miss a value that it has to know."""
+        codes = [given for part in self.training.parts for given in part.inputs if given.dictionary is not None]
+        first = self._basis.parts[0].codes.values()
+        for place, given in zip(first, codes, strict=True):
+            assert given.dictionary is not None
+            counts = train[ONE, place : place + len(given.dictionary.values)]
+            if given.dictionary.strict and not counts.all():
+                raise Unsupported(f"a training set has not all values of {given.key}, which an encoder has to know")
+
     def validate(self, train: Array, held_out: Array, penalties: Array) -> Array:
         """The score of each penalty on rows with these sums, fitted to others."""
         return self._run(VALIDATE, train, held_out, penalties)[0]
@@ -116,10 +133,7 @@ class Learner:
     def fit(self, sums: Array, penalty: Array, params: Mapping[str, Any]) -> Any:
         """The estimator with these parameters, and the attributes that its fit to rows with these sums would give."""
         *vectors, coef, intercept = self._run(FIT, sums, penalty)
-        rows, target = self._data.sample(self.training.parts)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a few rows may be too few for the model, whose numbers are replaced
-            fitted = clone(self.estimator).set_params(**params).fit(rows, target)
+        fitted = self._fitted.set_params(**params)
         counterparts = dict(fitted_parts(self.estimator, fitted))
         left = iter(vectors)
         for learned in self.training.learned:
@@ -191,6 +205,7 @@ class OptimizedSearch:
             learner = Learner(clone(search.estimator).set_params(**base), data, len(places), score, self._compile)
             sums = learner.sums(folds, len(splits))
             for split, train in enumerate(sums_of_others(sums)):
+                learner.require_all_values(train)
                 scores[places, split] = learner.validate(train, sums[split], penalties)
             learners.append((learner, places, np.sum(sums, axis=0)))
         spent = (time.perf_counter() - begun) / scores.size
@@ -226,7 +241,7 @@ class OptimizedSearch:
 
 def _score_of(search: Any, target: Any, params: Mapping[str, Any]) -> str:
     """The score of a search. Raises Unsupported for what a search from sums does not do."""
-    if type(search) is not GridSearchCV:  # a subclass may do anything
+    if not is_exactly(search, GridSearchCV):
         raise Unsupported(f"a {type(search).__name__} is no GridSearchCV")
     if params:
         raise Unsupported(f"fit is given {', '.join(params)}")
@@ -239,7 +254,7 @@ def _score_of(search: Any, target: Any, params: Mapping[str, Any]) -> str:
         raise Unsupported(f"refit={search.refit!r}")
     if target is None or np.ndim(target) != 1 or np.asarray(target).dtype.kind not in "fiub":
         raise Unsupported("the target is not one number for each row")
-    if type(search.estimator) is Pipeline and search.estimator.memory is not None:
+    if is_exactly(search.estimator, Pipeline) and search.estimator.memory is not None:
         raise Unsupported("the pipeline is given a memory")
     return score
 
@@ -267,16 +282,16 @@ def _by_penalty(estimator: Any, candidates: list[Any]) -> Iterator[tuple[dict[st
 
 
 def _penalty_name(estimator: Any) -> str:
-    return f"{estimator.steps[-1][0]}__alpha" if type(estimator) is Pipeline else "alpha"
+    return f"{estimator.steps[-1][0]}__alpha" if is_exactly(estimator, Pipeline) else "alpha"
 
 
 def _penalty(estimator: Any, candidate: Mapping[str, Any]) -> float:
     """The penalty of a candidate. Raises Unsupported for one that is no number."""
     last = predictor_of(estimator)
-    if type(last) is not Ridge:
+    if not is_exactly(last, Ridge):
         raise Unsupported(f"the fit of {type(last).__name__} is no sum over rows")
-    value = candidate.get(_penalty_name(estimator), getattr(last, "alpha", None))
-    if not isinstance(value, int | float | np.number) or not value > 0:
+    value: Any = candidate.get(_penalty_name(estimator), last.alpha)
+    if np.ndim(value) or np.asarray(value).dtype.kind not in "fiu" or not value > 0:
         raise Unsupported(f"alpha={value!r} is no number above 0")
     return float(value)
 

@@ -27,6 +27,7 @@ from tilework.frontends.sklearn.emitter import (
     Unsupported,
     convert,
 )
+from tilework.frontends.sklearn.library import is_exactly
 from tilework.frontends.sklearn.steps.linear import Regression
 from tilework.runtime.pipelines.interface import Part
 
@@ -82,7 +83,7 @@ def import_training(estimator: Any, data: TrainingData, penalties: int, score: s
 
 def predictor_of(estimator: Any) -> Any:
     """The last step of an estimator."""
-    return estimator.steps[-1][1] if type(estimator) is Pipeline else estimator
+    return estimator.steps[-1][1] if is_exactly(estimator, Pipeline) else estimator
 
 
 def _fitted(e: Emitter, estimator: Any, keys: tuple[Any, ...], penalties: int) -> tuple[list[Any], Regression]:
@@ -95,7 +96,7 @@ def _fitted(e: Emitter, estimator: Any, keys: tuple[Any, ...], penalties: int) -
         raise Unsupported("Ridge(positive=True)")
     if last.solver not in ("auto", "cholesky", "svd"):
         raise Unsupported(f"Ridge(solver={last.solver!r}), which is only as exact as its tol")
-    steps: list[Any] = [inner for _, inner in estimator.steps[:-1]] if type(estimator) is Pipeline else []
+    steps: list[Any] = [inner for _, inner in estimator.steps[:-1]] if is_exactly(estimator, Pipeline) else []
     x = _features(e, steps, keys)
     return steps, Regression.of(e, x, y, given, intercept=last.fit_intercept)
 

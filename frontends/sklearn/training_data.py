@@ -35,6 +35,7 @@ class RowsAndTarget:
         self.frame: Any = as_rows(rows)
         names = names_of(self.frame)
         self.keys: tuple[Any, ...] = tuple(range(self.frame.shape[1]) if names is None else names)
+        self.dtypes: dict[Any, np.dtype[Any] | None] = {key: dtype_of(column(self.frame, key)) for key in self.keys}
         self.target = np.ascontiguousarray(target, np.float64)
         if len(self.target) != len(self):
             counts = [len(self), len(self.target)]
@@ -46,11 +47,6 @@ class RowsAndTarget:
 
     def __len__(self) -> int:
         return self.frame.shape[0]
-
-    @cached_property
-    def dtypes(self) -> dict[Any, np.dtype[Any] | None]:
-        """The type of each column of numbers."""
-        return {key: dtype_of(column(self.frame, key)) for key in self.keys}
 
     @cached_property
     def _incomplete(self) -> set[Any]:
@@ -115,9 +111,9 @@ class RowsAndTarget:
 def _distinct(values: Any) -> list[Any]:
     """The different values of a column; None and NaN are two, where Python objects are told apart."""
     found = arrow(values)
-    given = objects(values).tolist() if found is None or found.null_count else []
+    given: list[Any] = objects(values).tolist() if found is None or found.null_count else []
     if found is None:
         return list(dict.fromkeys(given))
     known = [value for value in found.unique().to_pylist() if value is not None]
-    absent = {repr(value): value for value in given if value is None or value != value}
+    absent: dict[str, Any] = {repr(value): value for value in given if value is None or value != value}
     return [*known, *absent.values()]

@@ -22,7 +22,7 @@ def names_of(rows: Any) -> list[Any] | None:
 
 def as_rows(rows: Any) -> Any:
     """A frame as it is, anything else as an array with two axes. Raises ValueError as scikit-learn does."""
-    if type(rows) is np.ndarray and rows.ndim == 2 and rows.dtype.kind in "fiubO" and len(rows):
+    if is_array(rows) and rows.ndim == 2 and rows.dtype.kind in "fiubO" and len(rows):
         return rows
     if names_of(rows) is None:
         rows = np.asarray(rows)
@@ -35,14 +35,19 @@ def as_rows(rows: Any) -> Any:
     return rows
 
 
+def is_array(value: object) -> bool:
+    """Whether a value is an array of numpy."""
+    return isinstance(value, np.ndarray)
+
+
 def column(rows: Any, key: Any) -> Any:
     """One column of a frame by its name, or of an array by its number."""
-    return rows[:, key] if isinstance(rows, np.ndarray) else rows[key]
+    return rows[:, key] if is_array(rows) else rows[key]
 
 
 def numbers(values: Any, dtype: np.dtype[Any]) -> Array:
     """A column as floating-point numbers, its missing values NaN."""
-    if isinstance(values, np.ndarray):
+    if is_array(values):
         return values.astype(dtype, copy=False)
     if hasattr(values, "to_numpy"):
         if _is_of(values, "pandas", "Series"):
@@ -54,13 +59,10 @@ def numbers(values: Any, dtype: np.dtype[Any]) -> Array:
 def dtype_of(values: Any) -> np.dtype[Any] | None:
     """The numpy type of a column of numbers or truth values; None for a column of anything else."""
     found: Any = getattr(values, "dtype", None)
-    if isinstance(found, np.dtype):
-        return found if found.kind in "fiub" else None
-    kind: Any = getattr(found, "numpy_dtype", None)  # pandas's own types of numbers
-    if isinstance(kind, np.dtype):
-        return kind if kind.kind in "fiub" else None
-    sample = numpy_sample(values)
-    return sample.dtype if sample.dtype.kind in "fiub" else None
+    found = getattr(found, "numpy_dtype", found)  # of pandas's own types of numbers
+    if not hasattr(found, "kind"):
+        found = numpy_sample(values).dtype
+    return np.dtype(found) if found.kind in "fiub" else None
 
 
 def numpy_sample(values: Any) -> Array:
@@ -105,7 +107,7 @@ Reader = Callable[[int, int], Array]
 
 def reader_of_numbers(rows: Any, keys: Sequence[Any], dtype: np.dtype[Any]) -> Reader:
     """What reads some columns of numbers of a frame or array; what is laid out so already is not copied."""
-    if isinstance(rows, np.ndarray):
+    if is_array(rows):
         every = list(keys) == list(range(rows.shape[1]))
         which = slice(None) if every else list(keys)
         return lambda start, stop: np.ascontiguousarray(rows[start:stop, which], dtype)

@@ -217,6 +217,18 @@ def test_what_stays_scikit_learns(search: GridSearchCV, why: str):
     assert len(found.cv_results_["params"]) == len(search.param_grid[next(iter(search.param_grid))])
 
 
+def test_encoders_that_would_miss_a_value_and_sparse_matrices_are_scikit_learns():
+    rows = pd.DataFrame({"town": ["a", "b", "a", "b", "a", "b", "a", "rare", "b", "a"]})
+    target = np.arange(10.0)
+    encoder = OneHotEncoder(sparse_output=False)
+    search = GridSearchCV(make_pipeline(encoder, Ridge()), {"ridge__alpha": [1.0]}, cv=5)
+    with pytest.raises(tw.UsageError, match="a training set has not all values of town"):
+        pipelines.optimize(search, strict=True).fit(rows, target)
+    search.set_params(estimator__onehotencoder=OneHotEncoder(handle_unknown="ignore"))
+    with pytest.raises(tw.UsageError, match="to a sparse matrix by iterations"):
+        pipelines.optimize(search, strict=True).fit(rows, target)
+
+
 def test_groups_are_scikit_learns():
     rows, target = np.arange(40.0).reshape(20, 2), np.arange(20.0)
     found = pipelines.optimize(GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=GroupKFold(2)))

@@ -10,6 +10,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
 from tilework.frontends.sklearn.emitter import Columns, Emitter, Features, Numbers, Step, Unsupported, convert, step
+from tilework.frontends.sklearn.library import is_exactly
 
 
 @step(Pipeline)
@@ -101,13 +102,12 @@ def _numbers_of(e: Emitter, x: Columns, given: Any) -> list[int]:
 def fitted_parts(estimator: Any, fitted: Any) -> Iterator[tuple[int, Any]]:
     """The identity of an estimator, and of each inside of it, with what stands in its place in a fitted one."""
     yield id(estimator), fitted
-    kind: Any = type(estimator)
     lists: tuple[list[Any], list[Any]] = ([], [])
-    if kind is Pipeline:
+    if is_exactly(estimator, Pipeline):
         lists = (estimator.steps, fitted.steps)
-    elif kind is FeatureUnion:
+    elif is_exactly(estimator, FeatureUnion):
         lists = (estimator.transformer_list, fitted.transformer_list)
-    elif kind is ColumnTransformer:
+    elif is_exactly(estimator, ColumnTransformer):
         lists = (estimator.transformers, fitted.transformers_)
     for inner, inner_fitted in zip(*lists, strict=False):  # the last of a column transformer is what remains
         yield from fitted_parts(inner[1], inner_fitted[1])

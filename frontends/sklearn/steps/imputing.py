@@ -28,7 +28,7 @@ class Imputer(FittedStep):
         if isinstance(x, Columns) and any(e.dtypes[key] is None for key in x.keys):
             if e.data is not None:
                 raise Unsupported("SimpleImputer of values that are no numbers is not learned")
-            values = [v.item() if isinstance(v, np.generic) else v for v in estimator.statistics_]
+            values: list[Any] = np.asarray(estimator.statistics_, object).tolist()
             if any(v is None or v != v for v in values):
                 raise Unsupported("SimpleImputer drops a column without any value")
             return Columns(x.keys, {**x.fills, **dict(zip(x.keys, values, strict=True))})
