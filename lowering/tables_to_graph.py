@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, f32, f64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -213,6 +213,33 @@ class AddTensors(RewritePattern):
     def match_and_rewrite(self, op: matrix.AddOp, rewriter: PatternRewriter) -> None:
         rows = Rows(op, rewriter)
         rows.done(rows.insert(graph.AddOp.of(rows.tensor(op.left), rows.tensor(op.right))))
+
+
+class WalkTrees(RewritePattern):
+    """trees(x) is the sum of the values of leaves, to each of which a row comes by as many steps as the deepest has."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.TreesOp, rewriter: PatternRewriter) -> None:
+        depth = op.depth.value.data
+
+        def write(k: KernelBuilder, x: Tensor, roots: Tensor, *nodes: Tensor) -> Tensor:
+            columns, thresholds, left, right, missing_left, values = nodes
+
+            def leaf(n: Expr, t: Expr) -> Scalar:
+                at = roots[(t,)]
+                for _ in range(depth):
+                    number = k.cast(k.cast(x[n, columns[(at,)]], f32), f64)
+                    goes_left = number.compare("le", thresholds[(at,)])
+                    goes_left = k.select(number.compare("ne", number), missing_left[(at,)], goes_left)
+                    at = k.select(goes_left, left[(at,)], right[(at,)])
+                return at
+
+            leaves = k.compute("leaf", (x.dims[0], roots.dims[0]), leaf)
+            terms = lambda n, j: k.sum(roots.dims, lambda t: values[leaves[n, t], j])  # noqa: E731
+            return k.compute("trees", (x.dims[0], values.dims[1]), terms)
+
+        rows = Rows(op, rewriter)
+        rows.done(rows.kernel("trees", [rows.tensor(op.input), *op.operands[1:]], write))
 
 
 class MultiplyTransposed(RewritePattern):

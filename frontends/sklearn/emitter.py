@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ArrayAttr, Float32Type, Float64Type, StringAttr, f32, f64
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, Float32Type, Float64Type, StringAttr, f32, f64, i1, i64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilework.algebra.index_expr import var
@@ -31,6 +31,7 @@ from tilework.runtime.pipelines.interface import Input
 Array = NDArray[Any]
 ROWS = var("N")
 FLOATS: dict[str, Float32Type | Float64Type] = {"float32": f32, "float64": f64}
+ELEMENTS: dict[str, Attribute] = {**FLOATS, "int64": i64, "bool": i1}
 
 
 class Unsupported(Exception):  # noqa: N818  it is an answer
@@ -110,13 +111,13 @@ class Emitter:
         return op.results[0]
 
     def parameter(self, name: str, array: Array, dtype: str = "float64") -> SSAValue:
-        """A fitted array, as numbers of that type."""
+        """A fitted array, as elements of that type."""
         symbol, n = name, 0
         while symbol in self.parameters:
             n += 1
             symbol = f"{name}.{n}"
         self.parameters[symbol] = np.ascontiguousarray(array, dtype)
-        type_ = tensor_type(self.parameters[symbol].shape, FLOATS[dtype])
+        type_ = tensor_type(self.parameters[symbol].shape, ELEMENTS[dtype])
         return self.insert(ParameterOp(symbol, type_))
 
     # -- columns of the table
@@ -189,6 +190,7 @@ class Emitter:
 
 Function = TypeVar("Function", bound=type["Step"])
 STEPS: dict[type, type[Step]] = {}
+_STEP_OF: Callable[[Any], type[Step] | None] = STEPS.get
 
 
 class Step(ABC):
@@ -263,10 +265,9 @@ def step(*types: type) -> Callable[[Function], Function]:
 def convert(e: Emitter, estimator: Any, x: Features) -> Features:
     """What an estimator makes of features. Raises Unsupported for one that is not known."""
     _import_steps()
-    kind: Any = type(estimator)
-    found = STEPS.get(kind)
+    found = _STEP_OF(type(estimator))
     if found is None:
-        raise Unsupported(f"{kind.__name__} is not among the estimators that are known")
+        raise Unsupported(f"{type(estimator).__name__} is not among the estimators that are known")
     return found.convert(e, estimator, x)
 
 

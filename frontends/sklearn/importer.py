@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
 from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Region, SSAValue
@@ -24,6 +26,9 @@ from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Unsuppor
 from tilework.frontends.sklearn.library import is_exactly
 from tilework.runtime.pipelines.columns import as_rows, column, dtype_of, names_of
 from tilework.runtime.pipelines.interface import Interface, Output, Part
+
+SHARES = (DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier)
+"""Classifiers whose scores are probabilities, of two classes too."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +82,18 @@ def _method(e: Emitter, estimator: Any, x: Columns, method: str) -> tuple[SSAVal
     if method == "transform":
         return tensor, Output("rows")
     if not hasattr(last, "classes_"):
-        flat = np.ndim(last.coef_) == 1
+        flat = np.ndim(getattr(last, "coef_", [0])) == 1
         return tensor, Output("numbers" if flat else "rows")
     classes = tuple(np.asarray(last.classes_).tolist())
     if method == "decision_function":
         return tensor, Output("numbers" if columns == 1 else "rows")
+    if len(classes) < 2:
+        raise Unsupported("it knows one class")
     if method == "predict":
         return _codes(e, tensor, columns), Output("classes", classes, np.asarray(last.classes_).dtype.str)
-    if method == "predict_proba" and isinstance(last, LogisticRegression):
+    if method == "predict_proba" and isinstance(last, SHARES):
+        return tensor, Output("rows")
+    if method == "predict_proba" and isinstance(last, LogisticRegression | GradientBoostingClassifier):
         return _probabilities(e, tensor, columns), Output("rows")
     raise Unsupported(f"it has no method {method} that is known")
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import Pipeline
@@ -21,7 +20,7 @@ from tilework.analysis.statistics_basis import ONE, Basis
 from tilework.dialects.support.registration import make_context
 from tilework.driver.phases import run_phase
 from tilework.frontends.sklearn.emitter import Array, Unsupported
-from tilework.frontends.sklearn.library import check_cv, clone, is_classifier, is_exactly
+from tilework.frontends.sklearn.library import check_cv, clone, is_classifier, is_exactly, issparse
 from tilework.frontends.sklearn.steps.composed import fitted_parts
 from tilework.frontends.sklearn.training import FIT, SCORES, VALIDATE, Training, import_training, predictor_of
 from tilework.frontends.sklearn.training_data import RowsAndTarget

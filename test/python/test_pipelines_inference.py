@@ -15,6 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import FeatureUnion, make_pipeline
@@ -27,6 +35,7 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import tilework as tw
 from tilework import pipelines
@@ -180,6 +189,34 @@ def test_logistic_regression(classes: int):
     np.testing.assert_array_equal(interpreted(fitted, data, "predict"), fitted.predict(data))
 
 
+TREES: list[tuple[Any, int]] = [
+    (DecisionTreeRegressor(max_depth=4), 0),
+    (RandomForestRegressor(6), 0),
+    (ExtraTreesRegressor(3, max_depth=3), 0),
+    (GradientBoostingRegressor(n_estimators=8), 0),
+    (DecisionTreeClassifier(), 3),
+    (RandomForestClassifier(5), 2),
+    (ExtraTreesClassifier(4, max_depth=5), 3),
+    (GradientBoostingClassifier(n_estimators=5), 2),
+    (GradientBoostingClassifier(n_estimators=5), 3),
+]
+
+
+@pytest.mark.parametrize(("model", "classes"), TREES, ids=str)
+def test_trees(model: Any, classes: int):
+    """Every row comes to the leaf that it comes to in scikit-learn, also where it lies on a threshold."""
+    data = frame(150)[NUMBERS].round(0)
+    missing = not isinstance(model, GradientBoostingRegressor | GradientBoostingClassifier)
+    rows = (data if missing else data.fillna(0)).to_numpy()
+    target = labels(150, classes) if classes else rows[:, 1] * np.nan_to_num(rows[:, 0])
+    fitted = model.fit(rows, target)
+    expected, found = fitted.predict(rows), interpreted(fitted, rows, "predict")
+    if classes:
+        np.testing.assert_array_equal(found, expected)
+        found, expected = interpreted(fitted, rows, "predict_proba"), fitted.predict_proba(rows)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-13)
+
+
 # -- compiled
 
 
@@ -205,6 +242,14 @@ def test_frames_of_other_libraries_and_with_more_columns(fitted: Any, compiled: 
     polars = pl.from_pandas(data)
     for other in (polars, polars.to_arrow(), data[[*WORDS, *NUMBERS]], data.assign(more=1)):
         np.testing.assert_allclose(compiled.predict_proba(other), expected, rtol=1e-12, atol=1e-14)
+
+
+def test_a_compiled_forest():
+    rows = frame(300, complete=True)[NUMBERS].to_numpy()
+    fitted = RandomForestClassifier(7, max_depth=6).fit(rows, labels(300, 3))
+    compiled_forest = pipelines.compile(fitted, rows[:5], ["predict", "predict_proba"])
+    np.testing.assert_array_equal(compiled_forest.predict(rows), fitted.predict(rows))
+    np.testing.assert_allclose(compiled_forest.predict_proba(rows), fitted.predict_proba(rows), rtol=1e-14)
 
 
 def test_saved_and_loaded(tmp_path: Path, compiled: pipelines.CompiledPipeline):

@@ -114,3 +114,11 @@ func.func @f() {
   %u = matrix.units {size = 3 : i64, which = array<i64: 3>} : () -> tensor<3x1xf64>
   func.return
 }
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %roots: tensor<2xi64>, %columns: tensor<9xi64>, %thresholds: tensor<8xf64>, %missing: tensor<9xi1>, %values: tensor<9x1xf64>) {
+  // expected-error@+1 {{'thresholds' of 9 nodes is tensor<8xf64>, where tensor<9xf64> is needed}}
+  %y = matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64} : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<2xi64>, tensor<9xi64>, tensor<8xf64>, tensor<9xi64>, tensor<9xi64>, tensor<9xi1>, tensor<9x1xf64>) -> !matrix.matrix<N x 1 x f64, [tree]>
+  func.return
+}

@@ -34,6 +34,14 @@ func.func @rows(%a: tensor<?x2xf64, #graph.dims<[N, 2]>>, %mean: tensor<2xf64>, 
   func.return %t : tensor<?x5xf64, #graph.dims<[N, 5]>>
 }
 
+// CHECK-LABEL: func.func @trees
+func.func @trees(%x: !matrix.matrix<N x 2 x f32, [a, b]>, %roots: tensor<2xi64>, %columns: tensor<9xi64>, %thresholds: tensor<9xf64>, %missing: tensor<9xi1>, %values: tensor<9x3xf64>) {
+  // CHECK-NEXT: matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64}
+  // CHECK-SAME:   -> !matrix.matrix<N x 3 x f64, [tree * 3]>
+  %y = matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64} : (!matrix.matrix<N x 2 x f32, [a, b]>, tensor<2xi64>, tensor<9xi64>, tensor<9xf64>, tensor<9xi64>, tensor<9xi64>, tensor<9xi1>, tensor<9x3xf64>) -> !matrix.matrix<N x 3 x f64, [tree * 3]>
+  func.return
+}
+
 // CHECK-LABEL: func.func @statistics
 func.func @statistics(%x: !matrix.matrix<N x 3 x f64, [a, b, y]>, %penalties: tensor<5xf64>) {
   // CHECK-NEXT: %m, %v, %n = matrix.moments %x
