@@ -18,7 +18,7 @@ from tilework.dialects import graph, matrix
 from tilework.dialects.bag import BagType, LookupOp, OneHotOp, PackOp, ToMatrixOp, layout_of
 from tilework.dialects.graph.base import ints
 from tilework.dialects.matrix import FromTensorOp, MatrixType
-from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
 from tilework.lowering.tables.rows import Rows, place_of
 from tilework.transforms.patterns import PatternPass, rewrite
 
@@ -235,8 +235,14 @@ class WalkTrees(RewritePattern):
                 return at
 
             leaves = k.compute("leaf", (x.dims[0], roots.dims[0]), leaf)
-            terms = lambda n, j: k.sum(roots.dims, lambda t: values[leaves[n, t], j])  # noqa: E731
-            return k.compute("trees", (x.dims[0], values.dims[1]), terms)
+
+            def element(n: Expr, j: Expr) -> Reduction:
+                def value(t: Expr) -> Scalar:
+                    return values[leaves[n, t], j]
+
+                return k.sum(roots.dims, value)
+
+            return k.compute("trees", (x.dims[0], values.dims[1]), element)
 
         rows = Rows(op, rewriter)
         rows.done(rows.kernel("trees", [rows.tensor(op.input), *op.operands[1:]], write))

@@ -47,17 +47,18 @@ class Nodes:
         if depth > DEEPEST:
             raise Unsupported(f"a tree of depth {depth}, which is above {DEEPEST}")
         roots = np.cumsum([0, *(tree.node_count for tree in trees)])[:-1]
-        parts: dict[str, list[Array]] = {name: [] for name in ("columns", "thresholds", "left", "right", "missing")}
-        for root, tree in zip(roots, trees, strict=True):
-            here = np.arange(tree.node_count)
-            leaf = tree.children_left < 0
-            parts["columns"].append(np.where(leaf, 0, tree.feature))
-            parts["thresholds"].append(np.where(leaf, 0.0, tree.threshold))
-            parts["left"].append(root + np.where(leaf, here, tree.children_left))
-            parts["right"].append(root + np.where(leaf, here, tree.children_right))
-            parts["missing"].append(np.where(leaf, False, tree.missing_go_to_left.astype(bool)))
-        joined = {name: np.concatenate(arrays) for name, arrays in parts.items()}
-        return Nodes(roots, *joined.values(), np.concatenate(values), depth)
+        firsts = [_links(tree.children_left, root) for root, tree in zip(roots, trees, strict=True)]
+        seconds = [_links(tree.children_right, root) for root, tree in zip(roots, trees, strict=True)]
+        return Nodes(
+            roots,
+            np.concatenate([np.maximum(tree.feature, 0) for tree in trees]),
+            np.concatenate([tree.threshold for tree in trees]),
+            np.concatenate(firsts),
+            np.concatenate(seconds),
+            np.concatenate([tree.missing_go_to_left.astype(bool) for tree in trees]),
+            np.concatenate(values),
+            depth,
+        )
 
     def sums(self, e: Emitter, x: Numbers) -> Numbers:
         """Append the sums of the values of leaves."""
@@ -65,6 +66,12 @@ class Nodes:
         arrays |= {"left": self.left, "right": self.right, "missing": self.missing_left, "values": self.values}
         tables: list[SSAValue] = [e.parameter(f"trees.{name}", array, _dtype(array)) for name, array in arrays.items()]
         return Numbers(e.insert(TreesOp.of(x.value, *tables, depth=IntegerAttr(self.depth, i64))))
+
+
+def _links(children: Array, root: int) -> Array:
+    """Where nodes of a tree go on, leaves to themselves, among the nodes of all trees."""
+    here: Array = np.arange(len(children))
+    return root + np.where(children < 0, here, children)
 
 
 def _dtype(array: Array) -> str:
@@ -115,7 +122,8 @@ class Boosted(Step):
             raise Unsupported(f"{type(estimator).__name__} that begins with an estimator")
         matrix = e.refuse_missing(e.numbers(x))
         begun = estimator._raw_predict_init(np.zeros((1, estimator.n_features_in_), np.float32))  # noqa: SLF001
-        columns, width = [], estimator.estimators_.shape[1]
+        width: int = estimator.estimators_.shape[1]
+        columns: list[Numbers] = []
         for k in range(width):
             trees = [member.tree_ for member in estimator.estimators_[:, k]]
             columns.append(Nodes.of(trees, [tree.value[:, 0, :] for tree in trees]).sums(e, matrix))
