@@ -51,7 +51,7 @@ PAGES_WITH_FILES = (
     "docs/intrinsics.md",
     "docs/new-hardware.md",
 )
-LEVELS = ("graph", "te", "schedule", "loop")
+LEVELS = ("bag", "matrix", "graph", "te", "schedule", "loop")
 TVM_NAMES = ROOT / "test" / "te-names.toml"
 TVM_TESTS = ROOT / "test" / "te-conformance.toml"
 STANDS_FOR = re.compile(r" *(?:#|//) tvm: (.*)")

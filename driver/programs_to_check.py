@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from tilework.algebra.index_expr import Expr, Key, const, var
 from tilework.algebra.intervals import Interval, interval
@@ -26,6 +25,7 @@ from tilework.algebra.requirement import Requirement
 from tilework.analysis.data_indices import index_limits
 from tilework.analysis.parameters import PREPARE
 from tilework.dialects import arith
+from tilework.dialects.bag import BagType, Table
 from tilework.dialects.graph.base import Array, GraphOp
 from tilework.dialects.graph.kernel import KernelOp as GraphKernelOp
 from tilework.dialects.graph.require import RequireOp
@@ -33,6 +33,7 @@ from tilework.dialects.loop import CallOp, ForOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.loop.annotations import CHECKS
 from tilework.dialects.loop.common import memref_of
+from tilework.dialects.matrix import MatrixType
 from tilework.dialects.scalar_meaning import ROUNDING, element_dtype
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.support.unit_op import UnitOp
@@ -43,6 +44,7 @@ from tilework.driver.compare_answers import Answer, is_exact, largest
 from tilework.driver.fuzz_data import fuzz_array
 from tilework.driver.kernel_function import requirements_of
 from tilework.driver.program_data import Data, laid_out, parameters_of, sample_points, thinned
+from tilework.driver.table_arguments import as_arguments, codes_in, tensors_of
 from tilework.interpreters.buffers import memref_dtype
 from tilework.interpreters.graph import evaluate_function
 from tilework.interpreters.host import HostSignature, evaluate_host
@@ -110,14 +112,18 @@ class GraphProgram(Program[func.FuncOp]):
 
     @property
     def inputs(self) -> list[Spec]:
-        return [_tensor_spec(t) for t in self.op.function_type.inputs]
+        return [_tensor_spec(t) for type_ in self.op.function_type.inputs for t in tensors_of(type_)]
+
+    @property
+    def limits(self) -> Mapping[int, Sequence[Expr]]:
+        limits = [limit for type_ in self.op.function_type.inputs for limit in codes_in(type_)]
+        return {i: [const(limit)] for i, limit in enumerate(limits) if limit is not None}
 
     @property
     def dims(self) -> list[Expr]:
         ops = (op for op in self.op.walk() if not isinstance(op.parent_op(), TeKernelOp))  # these have other symbols
         types = (value.type for op in ops for value in op.results)
-        made = [e for t in (*self.op.function_type.inputs, *types) if isa(t, TensorType) for e in dims_of(t)]
-        return made
+        return [e for type_ in (*self.op.function_type.inputs, *types) for t in tensors_of(type_) for e in dims_of(t)]
 
     @property
     def requirements(self) -> Sequence[Requirement]:
@@ -130,10 +136,11 @@ class GraphProgram(Program[func.FuncOp]):
         used = parameters_of(module, data)
         exact = [is_exact(list(used.values()))]
 
-        def observe(_: object, array: Array) -> None:
-            exact[0] = exact[0] and is_exact([array])
+        def observe(_: object, value: Array | Table) -> None:
+            exact[0] = exact[0] and is_exact([*value.values()] if isinstance(value, Mapping) else [value])
 
-        outputs = evaluate_function(module, self.name, data.inputs, used, observe)
+        given = as_arguments(self.op.function_type.inputs, data.inputs)
+        outputs = evaluate_function(module, self.name, given, used, observe)
         return Answer(outputs, None, exact[0], NETWORK_ROUNDINGS, largest(data.inputs))
 
 
@@ -316,7 +323,8 @@ def _kind(op: Operation) -> type[Program[Any]] | None:
         case func.FuncOp() if not op.is_declaration and op.sym_name.data != PREPARE:
             arguments, results = op.function_type.inputs, op.function_type.outputs
             if results:
-                return GraphProgram if all(isinstance(t, TensorType) for t in (*arguments, *results)) else None
+                known = all(isinstance(t, TensorType | BagType | MatrixType) for t in (*arguments, *results))
+                return GraphProgram if known else None
             if any(isinstance(inner, UnitOp) for inner in op.walk()):
                 return UnitsProgram
             buffers = arguments and all(isinstance(t, MemRefType) for t in arguments)

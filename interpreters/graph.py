@@ -12,19 +12,22 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilework.algebra.index_expr import Key
+from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import MUST_HOLD
 from tilework.analysis.parameters import PREPARE, computation_of, parameters_read
 from tilework.dialects import arith
+from tilework.dialects.bag import BagType, Table
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
 from tilework.dialects.graph.kernel import KernelOp
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import CopyOp, DefineParameterOp, FusedOp, ParameterOp, YieldOp
+from tilework.dialects.matrix import MatrixType
+from tilework.dialects.matrix.base import MatrixOp
 from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
-from tilework.dialects.support.shapes import dims_of
+from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.interpreters.symbols import told_symbols
 
 Array: TypeAlias = NDArray[Any]
@@ -49,6 +52,14 @@ def run_function(
     return held(function.res_attrs, results)
 
 
+def sizes_told(argument: SSAValue, given: Array | Table) -> list[tuple[Expr, int]]:
+    """The dimensions of an argument and what they are."""
+    if isinstance(given, Mapping):
+        rows = cast("BagType", argument.type).rows
+        return [(rows, len(column)) for column in given.values()]
+    return list(zip(dims_of(_as_tensor(argument)), given.shape, strict=True))
+
+
 def held(attributes: ArrayAttr[DictionaryAttr] | None, results: Sequence[Array]) -> list[Array]:
     """The results without those that must hold. Raises TileworkError for one that does not."""
     if attributes is None:
@@ -66,7 +77,7 @@ def held(attributes: ArrayAttr[DictionaryAttr] | None, results: Sequence[Array])
 def evaluate_function(
     module: ModuleOp,
     name: str,
-    inputs: Sequence[Array],
+    inputs: Sequence[Array | Table],
     parameters: Mapping[str, Array],
     observe: Observer | None = None,
 ) -> list[Array]:
@@ -79,12 +90,10 @@ def evaluate_function(
         raise UsageError(f"@{name} takes {len(block.args)} inputs, {len(inputs)} are given")
     for i, (argument, array) in enumerate(zip(block.args, inputs, strict=True)):
         _check_fits(argument, array, f"input {i} of @{name}")
-    sizes = [
-        pair for v, x in zip(block.args, inputs, strict=True) for pair in zip(dims_of(v.type), x.shape, strict=True)
-    ]
+    sizes = [pair for v, x in zip(block.args, inputs, strict=True) for pair in sizes_told(v, x)]
     symbols = told_symbols(sizes)
     _check_requirements(block, symbols)
-    return _Evaluation(parameters, observe, symbols).block(block, inputs)
+    return _Evaluation(parameters, observe, symbols).block(block, cast("Sequence[Array]", inputs))
 
 
 def _check_requirements(block: Block, symbols: Mapping[Key, int]) -> None:
@@ -185,10 +194,11 @@ class _Evaluation:
             from tilework.interpreters.te import run_kernel
 
             return run_kernel(op.kernel, operands, self._sizes_of(op))
-        if isinstance(op, GraphOp):
+        if isinstance(op, GraphOp | MatrixOp):
             with np.errstate(all="ignore"):  # infinities and NaN are values like any other
                 made = op.evaluate(*operands)
-            return [made] if isinstance(made, np.ndarray | np.generic) else made
+            single = isinstance(made, np.ndarray | np.generic | Mapping)
+            return [cast("Array", made)] if single else cast("Sequence[Array]", made)
         if isinstance(op, CopyOp):
             return operands
         if isinstance(op, FusedOp):
@@ -245,11 +255,23 @@ def _parameter(parameters: Mapping[str, Array], name: str) -> Array:
     return parameters[name]
 
 
-def _check_fits(value: SSAValue, array: Array, what: str) -> None:
-    """Compare an array with the constant dimensions and the element type of a value."""
-    dims = dims_of(value.type)
+def _check_fits(value: SSAValue, array: Array | Table, what: str) -> None:
+    """Compare an array with the constant dimensions and the element type of a value, or a table with its columns."""
+    if isinstance(value.type, BagType):
+        given = [*cast("Table", array)]
+        if given != [*value.type.columns]:
+            raise UsageError(f"{what} has the columns {', '.join(value.type.columns)}, not {', '.join(given)}")
+        return
+    assert not isinstance(array, Mapping)
+    type_ = _as_tensor(value)
+    dims = dims_of(type_)
     fits = len(dims) == array.ndim and all(d.constant in (None, n) for d, n in zip(dims, array.shape, strict=True))
-    dtype = numpy_dtype(cast("TensorType[Attribute]", value.type).element_type)
+    dtype = numpy_dtype(element_type(type_))
     if not fits or array.dtype != dtype:
         expected = f"{dtype}[{', '.join(map(str, dims))}]"
         raise UsageError(f"{what} is {expected}, not {array.dtype}[{', '.join(map(str, array.shape))}]")
+
+
+def _as_tensor(value: SSAValue) -> Attribute:
+    """The type of the tensor that a matrix is, or that the value has."""
+    return value.type.tensor if isinstance(value.type, MatrixType) else value.type

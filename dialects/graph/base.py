@@ -10,24 +10,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from typing import Any, ClassVar, Self, TypeAlias, cast
+from typing import Any, ClassVar, TypeAlias, cast
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import AnyFloat, BFloat16Type, DenseArrayBase, FunctionType, IntegerType, TensorType, i1, i64
+from xdsl.dialects.builtin import AnyFloat, BFloat16Type, DenseArrayBase, IntegerType, TensorType, i1, i64
 from xdsl.interfaces import HasCanonicalizationPatternsInterface
-from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import IRDLOperation
-from xdsl.parser import Parser
+from xdsl.ir import Attribute
 from xdsl.pattern_rewriter import RewritePattern
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.errors import TileworkError
 from tilework.algebra.index_expr import Expr, Key
 from tilework.algebra.predicate import at_least
 from tilework.algebra.requirement import Requirement
+from tilework.dialects.support.inferred_op import InferredOp
 from tilework.dialects.support.locations import source_name
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te.builder import KernelBuilder, Tensor
@@ -68,14 +66,10 @@ class SizesDiffer(VerifyException):
         self.places = places
 
 
-class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
+class GraphOp(InferredOp, HasCanonicalizationPatternsInterface, ABC):
     """Base of the graph operators. Operands and results are tensors; a subclass declares them and its properties."""
 
     CATEGORY: ClassVar[Category]
-
-    @abstractmethod
-    def infer(self) -> Sequence[TensorType[Attribute]]:
-        """The result types from operand types and attributes. Raises VerifyException where they do not fit."""
 
     @abstractmethod
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor | Sequence[Tensor]:
@@ -86,32 +80,18 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
         """The result(s) in numpy."""
 
     @classmethod
-    def of(cls, *operands: SSAValue, **properties: Attribute) -> Self:
-        """Build the operator and infer its result types. Absent optional operands are not supported here."""
-        probe = cls.create(operands=operands, properties=properties)
-        try:
-            types = probe.infer()
-        finally:
-            probe.drop_all_references()  # else the operands would keep a use by an operation that is nowhere
-        return cls.create(operands=operands, properties=properties, result_types=types)
-
-    def on(self, *operands: SSAValue, **properties: Attribute) -> Self:
-        """The same operator on other operands, and with some properties changed. Raises VerifyException as `infer`."""
-        return type(self).of(*operands, **{**self.properties, **properties})
-
-    @classmethod
     def get_canonicalization_patterns(cls) -> tuple[RewritePattern, ...]:
         from tilework.dialects.graph.canonicalization import PATTERNS  # which imports the operators
 
         return PATTERNS
 
+    @abstractmethod
+    def infer(self) -> Sequence[TensorType[Attribute]]: ...
+
     def verify_(self) -> None:
         for i in range(len(self.operands)):
             self.dims(i)  # an operand's dimensions are all known, at least by name
-        expected = tuple(self.infer())
-        if tuple(self.result_types) != expected:
-            found = ", ".join(map(str, self.result_types))
-            raise VerifyException(f"{self.name} makes {', '.join(map(str, expected))}, not {found}")
+        super().verify_()
 
     def operand_type(self, i: int) -> TensorType[Attribute]:
         """The type of operand `i`."""
@@ -195,37 +175,6 @@ class GraphOp(IRDLOperation, HasCanonicalizationPatternsInterface, ABC):
             raise VerifyException(
                 f"{self.name} takes operands of one element type, not {' and '.join(map(str, types))}"
             )
-
-    @classmethod
-    def parse(cls, parser: Parser) -> Self:
-        operands = parser.parse_optional_undelimited_comma_separated_list(
-            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-        )
-        properties = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        pos = parser.pos
-        type_ = parser.parse_type()
-        if not isinstance(type_, FunctionType):
-            parser.raise_error("expected a function type", pos, parser.pos)
-        values = parser.resolve_operands(operands or [], type_.inputs.data, pos)
-        declared = set(cls.get_irdl_definition().properties)
-        return cls.create(
-            operands=values,
-            result_types=type_.outputs.data,
-            properties={k: v for k, v in properties.items() if k in declared},
-            attributes={k: v for k, v in properties.items() if k not in declared},
-        )
-
-    def print(self, printer: Printer) -> None:
-        if self.operands:
-            printer.print_string(" ")
-            printer.print_list(self.operands, printer.print_ssa_value)
-        attributes = {**self.properties, **self.attributes}
-        if attributes:
-            printer.print_string(" ")
-            printer.print_attr_dict(attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(FunctionType.from_lists(list(self.operand_types), list(self.result_types)))
 
 
 def ints(values: Iterable[int]) -> DenseArrayBase[IntegerType]:

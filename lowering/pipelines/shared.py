@@ -6,6 +6,7 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
 from tilework.lowering.graph_to_te import GraphToTe
+from tilework.lowering.tables_to_graph import TablesToGraph
 from tilework.lowering.te_to_schedule import TeToSchedule
 from tilework.transforms.graph.annotate_views import AnnotateViews
 from tilework.transforms.graph.collapse_axes import CollapseAxes
@@ -30,10 +31,21 @@ from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
 from tilework.transforms.host.insert_waits import InsertWaits
 from tilework.transforms.loop.plan_memory import PlanMemory
+from tilework.transforms.matrix.push_products import PushProducts
+from tilework.transforms.matrix.split_statistics import SplitStatistics
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 from tilework.transforms.te.allow_contraction import AllowContraction
 from tilework.transforms.te.expand_powers import ExpandPowers
 from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProducts
+
+TRAINING: tuple[ModulePass, ...] = (
+    SplitStatistics(),  # what is left to compile is one pass over the rows
+)
+
+TABLES: tuple[ModulePass, ...] = (
+    PushProducts(),
+    TablesToGraph(),
+)
 
 GRAPH: tuple[ModulePass, ...] = (
     InlineKernels(),  # operators are copied, compared and sent to other processes, all that they mean with them

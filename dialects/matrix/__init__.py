@@ -1,0 +1,35 @@
+"""The matrix dialect: linear algebra on the rows of tables, and statistics of them."""
+
+from xdsl.ir import Dialect
+
+from tilework.dialects.matrix.map import MapOp, YieldOp
+from tilework.dialects.matrix.product import AddOp, GramOp, MatmulOp
+from tilework.dialects.matrix.statistics import CovarianceOp, MomentsOp, RidgeOp, ScaleOp, UnitsOp
+from tilework.dialects.matrix.structure import ColumnsOp, ConcatOp, FromTensorOp, ToTensorOp
+from tilework.dialects.matrix.trees import TreesOp
+from tilework.dialects.matrix.types import MatrixType
+
+__all__ = [
+    "AddOp",
+    "ColumnsOp",
+    "ConcatOp",
+    "CovarianceOp",
+    "FromTensorOp",
+    "GramOp",
+    "MapOp",
+    "MatmulOp",
+    "Matrix",
+    "MatrixType",
+    "MomentsOp",
+    "RidgeOp",
+    "ScaleOp",
+    "ToTensorOp",
+    "TreesOp",
+    "UnitsOp",
+    "YieldOp",
+]
+
+STRUCTURE = [MapOp, YieldOp, ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp, MatmulOp, AddOp, TreesOp]
+STATISTICS = [GramOp, MomentsOp, CovarianceOp, ScaleOp, RidgeOp, UnitsOp]
+
+Matrix = Dialect("matrix", [*STRUCTURE, *STATISTICS], [MatrixType])

@@ -1,0 +1,165 @@
+"""Statistics of the rows of a matrix, each a sum over rows, and what is computed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, TensorType, f64, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.dialects.matrix.base import Array, MatrixOp, float_of, known, matrix_of, require_shape, vector_length
+from tilework.dialects.matrix.types import MatrixType
+from tilework.dialects.support.shapes import tensor_type
+
+
+@irdl_op_definition
+class MomentsOp(MatrixOp):
+    """For each column the mean, the variance and the number of its elements that are known: those that are not NaN.
+
+    The variance is that of the elements, not an estimate of another one. Of no element both are NaN.
+
+    %mean, %variance, %known = matrix.moments %x : (!matrix.matrix<N x 2 x f64, [age, pay]>)
+        -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>)
+    """
+
+    name = "matrix.moments"
+    input = operand_def(MatrixType)
+    mean = result_def(TensorType)
+    variance = result_def(TensorType)
+    known = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[Attribute]:
+        x = matrix_of(self.input)
+        return [tensor_type((x.columns,), x.element_type)] * 3
+
+    def evaluate(self, *inputs: Array) -> Sequence[Array]:
+        [x] = inputs
+        there = known(x)
+        count = there.sum(axis=0).astype(x.dtype)
+        mean = np.where(there, x, 0).sum(axis=0) / count
+        variance = (np.where(there, x - mean, 0) ** 2).sum(axis=0) / count
+        return [mean, variance, count]
+
+
+@irdl_op_definition
+class ScaleOp(MatrixOp):
+    """The standard deviation of each column; 1 where the elements of a column differ by no more than rounding.
+
+    %scale = matrix.scale %mean, %variance, %known : (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+    """
+
+    name = "matrix.scale"
+    mean = operand_def(TensorType)
+    variance = operand_def(TensorType)
+    known = operand_def(TensorType)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[Attribute]:
+        length, element = vector_length(self.mean), float_of(self.mean)
+        require_shape(self.variance, (length,), element, "the variance")
+        require_shape(self.known, (length,), element, "the count")
+        return [self.mean.type]
+
+    def evaluate(self, *inputs: Array) -> Array:
+        mean, variance, count = inputs
+        eps = np.finfo(mean.dtype).eps
+        constant = variance <= count * eps * variance + (count * mean * eps) ** 2
+        scale = np.sqrt(variance)
+        scale[constant] = 1
+        return scale
+
+
+@irdl_op_definition
+class CovarianceOp(MatrixOp):
+    """The mean of each column, the sums over all rows of the products of what two columns differ from their means, and
+    the number of rows. No element is missing.
+
+    %mean, %scatter, %count = matrix.covariance %x : (!matrix.matrix<N x 2 x f64, [age, pay]>)
+        -> (tensor<2xf64>, tensor<2x2xf64>, tensor<f64>)
+    """
+
+    name = "matrix.covariance"
+    input = operand_def(MatrixType)
+    mean = result_def(TensorType)
+    scatter = result_def(TensorType)
+    count = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[Attribute]:
+        x = matrix_of(self.input)
+        shapes = ((x.columns,), (x.columns, x.columns), ())
+        return [tensor_type(shape, x.element_type) for shape in shapes]
+
+    def evaluate(self, *inputs: Array) -> Sequence[Array]:
+        [x] = inputs
+        mean = x.mean(axis=0)
+        return [mean, (x - mean).T @ (x - mean), np.asarray(float(len(x)), x.dtype)]
+
+
+@irdl_op_definition
+class RidgeOp(MatrixOp):
+    """The coefficients and the intercept of ridge regression of the last column on the others, for each penalty.
+
+    They are computed from the eigenvectors of the columns' scatter, which is that of `matrix.covariance`, once for all
+    penalties. With `intercept = false` the line goes through the origin.
+
+    %coef, %at_zero = matrix.ridge %mean, %scatter, %count, %penalties {intercept = true}
+        : (tensor<3xf64>, tensor<3x3xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5x2xf64>, tensor<5xf64>)
+    """
+
+    name = "matrix.ridge"
+    mean = operand_def(TensorType)
+    scatter = operand_def(TensorType)
+    count = operand_def(TensorType)
+    penalties = operand_def(TensorType)
+    intercept = prop_def(BoolAttr)
+    coef = result_def(TensorType)
+    at_zero = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[Attribute]:
+        columns, penalties, element = vector_length(self.mean), vector_length(self.penalties), float_of(self.mean)
+        if columns < 2:
+            raise VerifyException("a regression needs a column to predict from and one to predict")
+        require_shape(self.scatter, (columns, columns), element, "the scatter")
+        require_shape(self.count, (), element, "the number of rows")
+        return [tensor_type((penalties, columns - 1), element), tensor_type((penalties,), element)]
+
+    def evaluate(self, *inputs: Array) -> Sequence[Array]:
+        mean, scatter, count, penalties = inputs
+        if not self.intercept.value.data:
+            scatter, mean = scatter + count * np.outer(mean, mean), np.zeros_like(mean)
+        values, vectors = np.linalg.eigh(scatter[:-1, :-1])
+        projected = vectors.T @ scatter[:-1, -1]
+        damped = values + penalties[:, None]
+        coef = (projected / damped) @ vectors.T
+        return [coef, mean[-1] - coef @ mean[:-1]]
+
+
+@irdl_op_definition
+class UnitsOp(MatrixOp):
+    """A matrix of zeros, but for one 1 in each column j, which is in the row `which[j]` of `size` rows.
+
+    %u = matrix.units {size = 3 : i64, which = array<i64: 2, 0>} : () -> tensor<3x2xf64>
+    """
+
+    name = "matrix.units"
+    size = prop_def(IntegerAttr)
+    which = prop_def(DenseArrayBase.constr(i64))
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[Attribute]:
+        size, which = self.size.value.data, self.which.get_values()
+        if out := [i for i in which if not 0 <= i < size]:
+            raise VerifyException(f"there is no row {out[0]} among {size}")
+        return [tensor_type((size, len(which)), f64)]
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return np.eye(self.size.value.data)[:, list(self.which.get_values())]

@@ -1,0 +1,1 @@
+"""Objects of scikit-learn as programs on tables."""

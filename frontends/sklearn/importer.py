@@ -1,0 +1,124 @@
+"""From a fitted estimator to a program on a table for each of its methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Region, SSAValue
+
+from tilework.algebra.errors import UsageError
+from tilework.dialects import graph
+from tilework.dialects.bag import bag_of, layout_of
+from tilework.dialects.graph.base import numpy_dtype
+from tilework.dialects.matrix import ToTensorOp
+from tilework.dialects.matrix.base import matrix_of
+from tilework.dialects.support.shapes import element_type
+from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Unsupported, convert
+from tilework.frontends.sklearn.library import is_exactly
+from tilework.runtime.pipelines.columns import as_rows, column, dtype_of, names_of
+from tilework.runtime.pipelines.interface import Interface, Output, Part
+
+SHARES = (DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier)
+"""Classifiers whose scores are probabilities, of two classes too."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """A module whose function @main is one method of an estimator, its fitted numbers, and how it is called."""
+
+    module: ModuleOp
+    parameters: Mapping[str, Array]
+    interface: Interface
+
+
+def import_method(estimator: Any, rows: Any, method: str) -> Program:
+    """The program of a method of a fitted estimator, for tables like these rows.
+
+    Raises UsageError that names the step, or the parameter of it, for which there is none.
+    """
+    rows = as_rows(rows)
+    names = names_of(rows)
+    keys = tuple(range(rows.shape[1]) if names is None else names)
+    e = Emitter({key: dtype_of(column(rows, key)) for key in keys})
+    try:
+        value, output = _method(e, estimator, Columns(keys), method)
+        if method == "transform":
+            _require_made(estimator.transform(rows), numpy_dtype(element_type(value.type)))
+    except Unsupported as why:
+        raise UsageError(f"cannot compile {method} of {type(estimator).__name__}: {why}") from None
+    e.block.add_op(ReturnOp(value))
+    function = FuncOp("main", ([e.table.type], [value.type]), Region(e.block))
+    return Program(ModuleOp([function]), e.parameters, interface_of(e, keys, names is not None, output))
+
+
+def _require_made(example: Any, dtype: np.dtype[Any]) -> None:
+    """Refuse a transformer whose result for the example rows is no array of this type."""
+    if not is_exactly(example, np.ndarray):
+        raise Unsupported(f"it makes a {type(example).__name__}, no array")
+    if example.dtype != dtype:
+        raise Unsupported(f"it makes numbers of type {example.dtype}, not {dtype}")
+
+
+def interface_of(e: Emitter, keys: tuple[Any, ...], named: bool, output: Output) -> Interface:
+    """How a program on the table of an emitter is called."""
+    parts = [Part(tuple(e.inputs[name] for name in part.columns)) for part in layout_of(bag_of(e.table))]
+    return Interface(keys, named, tuple(parts), output)
+
+
+def _method(e: Emitter, estimator: Any, x: Columns, method: str) -> tuple[SSAValue, Output]:
+    last: Any = estimator.steps[-1][1] if is_exactly(estimator, Pipeline) else estimator
+    made = e.numbers(convert(e, estimator, x))
+    tensor = e.insert(ToTensorOp.of(made.value))
+    columns = matrix_of(made.value).columns
+    if method == "transform":
+        return tensor, Output("rows")
+    if not hasattr(last, "classes_"):
+        flat = np.ndim(getattr(last, "coef_", [0])) == 1
+        return tensor, Output("numbers" if flat else "rows")
+    classes = tuple(np.asarray(last.classes_).tolist())
+    if method == "decision_function":
+        return tensor, Output("numbers" if columns == 1 else "rows")
+    if len(classes) < 2:
+        raise Unsupported("it knows one class")
+    if method == "predict":
+        return _codes(e, tensor, columns), Output("classes", classes, np.asarray(last.classes_).dtype.str)
+    if method == "predict_proba" and isinstance(last, SHARES):
+        return tensor, Output("rows")
+    if method == "predict_proba" and isinstance(last, LogisticRegression | GradientBoostingClassifier):
+        return _probabilities(e, tensor, columns), Output("rows")
+    raise Unsupported(f"it has no method {method} that is known")
+
+
+def _codes(e: Emitter, scores: SSAValue, columns: int) -> SSAValue:
+    """The number of the class that each row has the highest score for; of two classes, there is one score."""
+    if columns == 1:
+        e_zero = e.parameter("zero", np.zeros((1, 1)))
+        positive = e.insert(graph.LessOp.of(e_zero, scores))
+        return e.insert(graph.CastOp.of(positive, to=i64))
+    kept = {"axis": IntegerAttr(1, i64), "keep_dims": BoolAttr.from_bool(True), "last": BoolAttr.from_bool(False)}
+    return e.insert(graph.ArgMaxOp.of(scores, **kept))
+
+
+def _probabilities(e: Emitter, scores: SSAValue, columns: int) -> SSAValue:
+    """The probability of each class: of two, the logistic function of one score and what is left to 1."""
+    if columns > 1:
+        return e.insert(graph.SoftmaxOp.of(scores, axis=IntegerAttr(1, i64)))
+    positive = e.insert(graph.SigmoidOp.of(scores))
+    one = e.parameter("one", np.ones((1, 1)))
+    rest = e.insert(graph.SubOp.of(one, positive))
+    return e.insert(graph.ConcatOp.of(rest, positive, axis=IntegerAttr(1, i64)))
+
+
+def methods_of(estimator: Any) -> list[str]:
+    """The methods of a fitted estimator that programs are made of, in the order in which they are tried."""
+    names = ("transform", "predict", "predict_proba", "decision_function")
+    return [name for name in names if hasattr(estimator, name)]

@@ -1,0 +1,27 @@
+"""Functions of scikit-learn that take estimators of any kind, without the types that it says they have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+_BASE: Any = import_module("sklearn.base")
+_UTILS: Any = import_module("sklearn.utils")
+_SELECTION: Any = import_module("sklearn.model_selection")
+
+clone: Callable[[Any], Any] = _BASE.clone
+is_classifier: Callable[[Any], bool] = _BASE.is_classifier
+issparse: Callable[[Any], bool] = import_module("scipy.sparse").issparse
+check_cv: Callable[..., Any] = _SELECTION.check_cv
+"""The splitter that `cv=` stands for."""
+
+
+def is_exactly(value: Any, type_: type) -> bool:
+    """Whether a value is of a type, and not of a subclass, which may do anything."""
+    return type(value) is type_
+
+
+def allows_missing(estimator: Any) -> bool:
+    """Whether an estimator takes missing numbers."""
+    return _UTILS.get_tags(estimator).input_tags.allow_nan

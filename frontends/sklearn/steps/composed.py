@@ -1,0 +1,113 @@
+"""Estimators that are made of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import FeatureUnion, Pipeline
+
+from tilework.frontends.sklearn.emitter import Columns, Emitter, Features, Numbers, Step, Unsupported, convert, step
+from tilework.frontends.sklearn.library import is_exactly
+
+
+@step(Pipeline)
+class Sequence(Step):
+    """One step after the other."""
+
+    @classmethod
+    def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
+        for _, inner in estimator.steps:
+            if inner is not None and not isinstance(inner, str):
+                x = convert(e, inner, x)
+        return x
+
+
+@step(FeatureUnion)
+class Union(Step):
+    """What each of several transformers makes of the same features, side by side."""
+
+    @classmethod
+    def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
+        weights: dict[str, float] = estimator.transformer_weights or {}
+        if weights:
+            raise Unsupported("FeatureUnion with transformer_weights")
+        parts: list[Numbers] = []
+        for _, inner in estimator.transformer_list:
+            if isinstance(inner, str):
+                if inner == "passthrough":
+                    parts.append(e.numbers(x))
+            else:
+                parts.append(e.numbers(convert(e, inner, x)))
+        return e.beside(parts)
+
+
+@step(ColumnTransformer)
+class PerColumn(Step):
+    """Each transformer on columns of its own, side by side."""
+
+    @classmethod
+    def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
+        if estimator.transformer_weights:
+            raise Unsupported("ColumnTransformer with transformer_weights")
+        parts: list[Numbers] = []
+        for inner, which in cls._parts(e, estimator, x):
+            if isinstance(inner, str) and inner == "drop":
+                continue
+            picked = cls._picked(e, x, which)
+            if isinstance(picked, Columns) and not picked.keys:
+                continue
+            passed = isinstance(inner, str)
+            parts.append(e.numbers(picked if passed else convert(e, inner, picked)))
+        if not parts:
+            raise Unsupported("ColumnTransformer that leaves no column")
+        return e.beside(parts)
+
+    @classmethod
+    def _parts(cls, e: Emitter, estimator: Any, x: Features) -> list[tuple[Any, list[int]]]:
+        """The transformers and the numbers of the columns of each."""
+        if e.data is None:
+            indices = estimator._transformer_to_input_indices  # noqa: SLF001  the attribute that holds them all
+            return [(inner, list(indices[name])) for name, inner, _ in estimator.transformers_]
+        if not isinstance(x, Columns):
+            raise Unsupported("ColumnTransformer behind another step is not learned")
+        if callable(estimator.remainder) or not isinstance(estimator.remainder, str):
+            raise Unsupported("ColumnTransformer with an estimator for the remainder is not learned")
+        parts: list[tuple[Any, list[int]]] = []
+        for _, inner, given in estimator.transformers:
+            parts.append((inner, _numbers_of(e, x, given)))
+        taken = {i for _, which in parts for i in which}
+        rest = [i for i in range(len(x.keys)) if i not in taken]
+        return [*parts, (estimator.remainder, rest)]
+
+    @classmethod
+    def _picked(cls, e: Emitter, x: Features, which: list[int]) -> Features:
+        if isinstance(x, Columns):
+            return Columns(tuple(x.keys[i] for i in which), x.fills)
+        return e.taken(x, which)
+
+
+def _numbers_of(e: Emitter, x: Columns, given: Any) -> list[int]:
+    """The numbers of the columns that a transformer is given, as scikit-learn finds them."""
+    if callable(given):
+        given = given(e.data.frame if e.data is not None else None)
+    items: list[Any] = [given] if isinstance(given, str | int) else np.asarray(given).tolist()
+    if all(isinstance(item, bool) for item in items):
+        return [i for i, item in enumerate(items) if item]
+    return [x.keys.index(item) if isinstance(item, str) else range(len(x.keys))[item] for item in items]
+
+
+def fitted_parts(estimator: Any, fitted: Any) -> Iterator[tuple[int, Any]]:
+    """The identity of an estimator, and of each inside of it, with what stands in its place in a fitted one."""
+    yield id(estimator), fitted
+    lists: tuple[list[Any], list[Any]] = ([], [])
+    if is_exactly(estimator, Pipeline):
+        lists = (estimator.steps, fitted.steps)
+    elif is_exactly(estimator, FeatureUnion):
+        lists = (estimator.transformer_list, fitted.transformer_list)
+    elif is_exactly(estimator, ColumnTransformer):
+        lists = (estimator.transformers, fitted.transformers_)
+    for inner, inner_fitted in zip(*lists, strict=False):  # the last of a column transformer is what remains
+        yield from fitted_parts(inner[1], inner_fitted[1])

@@ -1,0 +1,92 @@
+"""What patterns insert in front of an operation on rows: operators on tensors of their elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
+
+from tilework.algebra.index_expr import Expr
+from tilework.dialects.bag import PackOp, layout_of
+from tilework.dialects.graph import ConcatOp
+from tilework.dialects.graph.kernel import KernelOp
+from tilework.dialects.matrix import FromTensorOp, MatrixType, ToTensorOp
+from tilework.dialects.support.shapes import dims_of
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
+
+Write = Callable[..., Tensor]
+"""Appends stages to a kernel, given its builder and its arguments."""
+
+
+class Rows:
+    """Inserts operators in front of one that a pattern rewrites."""
+
+    def __init__(self, op: Operation, rewriter: PatternRewriter):
+        self._op = op
+        self._rewriter = rewriter
+
+    def insert(self, op: Operation) -> SSAValue:
+        """Insert an operator; its result."""
+        self._rewriter.insert(op)
+        return op.results[0]
+
+    def tensor(self, value: SSAValue) -> SSAValue:
+        """The elements of a matrix; a tensor as it is."""
+        if not isinstance(value.type, MatrixType):
+            return value
+        owner = value.owner
+        return owner.input if isinstance(owner, FromTensorOp) else self.insert(ToTensorOp.of(value))
+
+    def columns(self, tensor: SSAValue, which: Sequence[int]) -> SSAValue:
+        """Some columns of a tensor of rows."""
+        if list(which) == list(range(dims_of(tensor.type)[1].constant or 0)):
+            return tensor
+        runs = [self.kernel("columns", [tensor], _section(start, length)) for start, length in _runs(which)]
+        return runs[0] if len(runs) == 1 else self.beside(runs)
+
+    def beside(self, tensors: Sequence[SSAValue]) -> SSAValue:
+        """The columns of several tensors of the same rows."""
+        return self.insert(ConcatOp.of(*tensors, axis=IntegerAttr(1, i64)))
+
+    def kernel(self, name: str, operands: Sequence[SSAValue], write: Write) -> SSAValue:
+        """An operator that is defined element by element, by what `write` appends to its kernel."""
+        k = KernelBuilder(name)
+        arguments = [k.argument(value.type, value.name_hint or f"x{i}") for i, value in enumerate(operands)]
+        return self.insert(KernelOp.holding(k.finish([write(k, *arguments)]), operands))
+
+    def done(self, tensor: SSAValue) -> None:
+        """Let a tensor take the place of the operation's result."""
+        type_ = self._op.results[0].type
+        if isinstance(type_, MatrixType):
+            self._rewriter.replace(self._op, FromTensorOp.of(tensor, origins=type_.origins))
+        else:
+            self._rewriter.replace(self._op, [], [tensor])
+
+
+def place_of(bag: PackOp, column: str) -> tuple[SSAValue, int]:
+    """The tensor that a column of a packed bag lies in, and where."""
+    for part, tensor in zip(layout_of(bag.result.type), bag.tensors, strict=True):
+        if column in part.columns:
+            return tensor, part.columns.index(column)
+    raise AssertionError(f"the verifier has seen column {column}")
+
+
+def _section(start: int, length: int) -> Write:
+    def write(k: KernelBuilder, x: Tensor) -> Tensor:
+        def element(n: Expr, j: Expr) -> Scalar:
+            return x[n, j + start]
+
+        return k.compute("columns", (x.dims[0], length), element)
+
+    return write
+
+
+def _runs(which: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """The first and the number of columns that follow each other."""
+    start = 0
+    for i in range(1, len(which) + 1):
+        if i == len(which) or which[i] != which[i - 1] + 1:
+            yield which[start], i - start
+            start = i

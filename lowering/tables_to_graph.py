@@ -1,0 +1,278 @@
+"""From tables and matrices of rows to operators on whole tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, f32, f64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from tilework.algebra.index_expr import Expr
+from tilework.analysis.functions import body_of
+from tilework.dialects import graph, matrix
+from tilework.dialects.bag import BagType, LookupOp, OneHotOp, PackOp, ToMatrixOp, layout_of
+from tilework.dialects.graph.base import ints
+from tilework.dialects.matrix import FromTensorOp, MatrixType
+from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
+from tilework.lowering.tables.rows import Rows, place_of
+from tilework.transforms.patterns import PatternPass, rewrite
+
+
+def _is_legal(op: Operation) -> str | None:
+    if op.name.partition(".")[0] in ("bag", "matrix"):
+        return f"{op.name} is left after tables-to-graph"
+    return None
+
+
+@dataclass(frozen=True)
+class TablesToGraph(PatternPass):
+    """Let every matrix be a tensor, and every table a tensor for each type of its columns.
+
+        func.func @main(%t: !bag.bag<N x [age: f64, pay: f64]>, %w: tensor<2x1xf64>) {
+          %x = bag.to_matrix %t {columns = ["age", "pay"]}
+          %p = matrix.matmul %x, %w {origin = "p"}
+    ->
+        func.func @main(%t: tensor<?x2xf64, #graph.dims<[N, 2]>>, %w: tensor<2x1xf64>) {
+          %p = graph.matmul %t, %w
+
+    Maps and what codes stand for become `graph.kernel`s, which are fused like any other operator. Requires nothing;
+    leaves neither tables nor matrices.
+    """
+
+    name = "tables-to-graph"
+    legal_after: ClassVar = staticmethod(_is_legal)
+    inserted_too: ClassVar = True
+
+    def run(self, ctx: Context, op: Operation) -> None:
+        assert isinstance(op, ModuleOp)
+        for function in [f for f in op.ops if isinstance(f, FuncOp) and not f.is_declaration]:
+            _take_tensors(function)
+            rewrite(list(body_of(function).ops), self.patterns(op), inserted_too=True)
+            for left in reversed([o for o in body_of(function).ops if isinstance(o, PackOp | FromTensorOp)]):
+                if not left.result.uses:
+                    left.detach()
+                    left.erase()
+
+
+def _take_tensors(function: FuncOp) -> None:
+    """Let a function take tensors, of which it makes the tables and matrices that it took."""
+    block = body_of(function)
+    given = function.arg_attrs
+    attributes: list[DictionaryAttr] = []
+    first = block.first_op
+    for i, argument in enumerate(list(block.args)):
+        own = [] if given is None else [given.data[i]]
+        types = _tensor_types(argument.type)
+        if types is None:
+            attributes += own
+            continue
+        tensors = [block.insert_arg(type_, argument.index) for type_ in types]
+        for tensor in tensors:
+            tensor.name_hint = argument.name_hint
+        attributes += own * len(tensors)
+        pack = _pack(argument.type, tensors)
+        assert first is not None
+        block.insert_op_before(pack, first)
+        argument.replace_all_uses_with(pack.results[0])
+        block.erase_arg(argument)
+    function.function_type = FunctionType.from_lists(list(block.arg_types), list(function.function_type.outputs))
+    if given is not None:
+        function.properties["arg_attrs"] = ArrayAttr(attributes)
+
+
+def _tensor_types(type_: Attribute) -> Sequence[Attribute] | None:
+    match type_:
+        case BagType():
+            return [part.type for part in layout_of(type_)]
+        case MatrixType():
+            return [type_.tensor]
+        case _:
+            return None
+
+
+def _pack(type_: Attribute, tensors: Sequence[SSAValue]) -> Operation:
+    if isinstance(type_, BagType):
+        return PackOp.of(*tensors, columns=type_.names, types=type_.types, optional=type_.optional)
+    assert isinstance(type_, MatrixType)
+    return FromTensorOp.of(*tensors, origins=type_.origins)
+
+
+# -- tables
+
+
+class GatherColumns(RewritePattern):
+    """to_matrix(pack(x, ...)) has columns of x."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ToMatrixOp, rewriter: PatternRewriter) -> None:
+        bag = op.input.owner
+        if not isinstance(bag, PackOp):
+            return
+        rows, places = Rows(op, rewriter), [place_of(bag, name.data) for name in op.columns]
+        rows.done(rows.columns(places[0][0], [at for _, at in places]))  # columns of one type are in one tensor
+
+
+class CompareCodes(RewritePattern):
+    """one_hot(pack(..., codes))[n, j] is 1 where codes[n] is j."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: OneHotOp, rewriter: PatternRewriter) -> None:
+        bag = op.input.owner
+        if not isinstance(bag, PackOp):
+            return
+        (codes, at), size, dtype = place_of(bag, op.column.data), op.known_values, op.dtype
+
+        def write(k: KernelBuilder, x: Tensor) -> Tensor:
+            def element(n: Expr, j: Expr) -> Scalar:
+                same = x[n, at].compare("eq", k.index(j, x.dtype))
+                return k.select(same, k.constant(1.0, dtype), 0.0)
+
+            return k.compute("one_hot", (x.dims[0], size), element)
+
+        rows = Rows(op, rewriter)
+        rows.done(rows.kernel("one_hot", [codes], write))
+
+
+class ReadTable(RewritePattern):
+    """lookup(pack(..., codes), table)[n, j] is table[codes[n], j], or an element of the last row for a code of -1."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: LookupOp, rewriter: PatternRewriter) -> None:
+        bag = op.input.owner
+        if not isinstance(bag, PackOp):
+            return
+        (codes, at), size = place_of(bag, op.column.data), op.known_values
+
+        def write(k: KernelBuilder, x: Tensor, table: Tensor) -> Tensor:
+            def element(n: Expr, j: Expr) -> Scalar:
+                code = x[n, at]
+                return table[k.select(code.compare("lt", 0), k.constant(size, x.dtype), code), j]
+
+            return k.compute("lookup", (x.dims[0], table.dims[1]), element)
+
+        rows = Rows(op, rewriter)
+        rows.done(rows.kernel("lookup", [codes, op.table], write))
+
+
+# -- matrices
+
+
+class MapElements(RewritePattern):
+    """map(x, v)[n, j] is the function of x[n, j] and v[j]."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.MapOp, rewriter: PatternRewriter) -> None:
+        body = op.body.block
+
+        def write(k: KernelBuilder, x: Tensor, *vectors: Tensor) -> Tensor:
+            def element(n: Expr, j: Expr) -> Scalar:
+                return _inlined(k, body, [x[n, j], *(v[(j,)] for v in vectors)])
+
+            return k.compute("map", x.dims, element)
+
+        rows = Rows(op, rewriter)
+        rows.done(rows.kernel("map", [rows.tensor(op.input), *op.vectors], write))
+
+
+class ConcatColumns(RewritePattern):
+    """concat(x, y) of matrices is a concat of tensors along axis 1."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.ConcatOp, rewriter: PatternRewriter) -> None:
+        rows = Rows(op, rewriter)
+        rows.done(rows.beside([rows.tensor(x) for x in op.inputs]))
+
+
+class TakeColumns(RewritePattern):
+    """columns(x, which)[n, j] is x[n, which[j]]."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.ColumnsOp, rewriter: PatternRewriter) -> None:
+        rows = Rows(op, rewriter)
+        rows.done(rows.columns(rows.tensor(op.input), op.which.get_values()))
+
+
+class MultiplyTensors(RewritePattern):
+    """matmul(x, w) of a matrix is one of a tensor."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.MatmulOp, rewriter: PatternRewriter) -> None:
+        rows = Rows(op, rewriter)
+        rows.done(rows.insert(graph.MatmulOp.of(rows.tensor(op.input), op.weight)))
+
+
+class AddTensors(RewritePattern):
+    """add(x, y) of matrices is one of tensors."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.AddOp, rewriter: PatternRewriter) -> None:
+        rows = Rows(op, rewriter)
+        rows.done(rows.insert(graph.AddOp.of(rows.tensor(op.left), rows.tensor(op.right))))
+
+
+class WalkTrees(RewritePattern):
+    """trees(x) is the sum of the values of leaves, to each of which a row comes by as many steps as the deepest has."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.TreesOp, rewriter: PatternRewriter) -> None:
+        depth = op.depth.value.data
+
+        def write(k: KernelBuilder, x: Tensor, roots: Tensor, *nodes: Tensor) -> Tensor:
+            columns, thresholds, left, right, missing_left, values = nodes
+
+            def leaf(n: Expr, t: Expr) -> Scalar:
+                at = roots[(t,)]
+                for _ in range(depth):
+                    number = k.cast(k.cast(x[n, columns[(at,)]], f32), f64)
+                    goes_left = number.compare("le", thresholds[(at,)])
+                    goes_left = k.select(number.compare("ne", number), missing_left[(at,)], goes_left)
+                    at = k.select(goes_left, left[(at,)], right[(at,)])
+                return at
+
+            leaves = k.compute("leaf", (x.dims[0], roots.dims[0]), leaf)
+
+            def element(n: Expr, j: Expr) -> Reduction:
+                def value(t: Expr) -> Scalar:
+                    return values[leaves[n, t], j]
+
+                return k.sum(roots.dims, value)
+
+            return k.compute("trees", (x.dims[0], values.dims[1]), element)
+
+        rows = Rows(op, rewriter)
+        rows.done(rows.kernel("trees", [rows.tensor(op.input), *op.operands[1:]], write))
+
+
+class MultiplyTransposed(RewritePattern):
+    """gram(x) is matmul(transpose(x), x)."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.GramOp, rewriter: PatternRewriter) -> None:
+        rows = Rows(op, rewriter)
+        x = rows.tensor(op.input)
+        transposed = rows.insert(graph.TransposeOp.of(x, permutation=ints([1, 0])))
+        rows.done(rows.insert(graph.MatmulOp.of(transposed, x)))
+
+
+class ForgetOrigins(RewritePattern):
+    """to_tensor(from_tensor(x)) is x."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.ToTensorOp, rewriter: PatternRewriter) -> None:
+        if isinstance(op.input.owner, FromTensorOp):
+            rewriter.replace(op, [], [op.input.owner.input])
+
+
+def _inlined(k: KernelBuilder, body: Block, arguments: Sequence[Scalar]) -> Scalar:
+    """What the body of a map makes of these arguments, in the body that is being written."""
+    values: dict[SSAValue, SSAValue] = {old: new.value for old, new in zip(body.args, arguments, strict=True)}
+    for op in body.ops:
+        if isinstance(op, matrix.YieldOp):
+            return Scalar(values[op.value], k)
+        k.insert(op.clone(values))
+    raise AssertionError("the verifier has seen the yield")

@@ -1,0 +1,1 @@
+"""What pipelines need while they run: columns of frames, codes of dictionaries, calls of compiled modules."""

@@ -1,0 +1,50 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics
+
+// What tables refuse.
+
+func.func @f(%x: tensor<?x2xf64, #graph.dims<[N, 2]>>) {
+  // expected-error@+1 {{these columns are in tensor<?x1xf64, #graph.dims<[N, 1]>>, tensor<?x1xi32, #graph.dims<[N, 1]>>, not in tensor<?x2xf64, #graph.dims<[N, 2]>>}}
+  %t = bag.pack %x {columns = ["a", "b"], types = [f64, !bag.dict<3>], optional = []} : (tensor<?x2xf64, #graph.dims<[N, 2]>>) -> !bag.bag<N x [a: f64, b: !bag.dict<3>]>
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64, c: !bag.dict<3>]>) {
+  // expected-error@+1 {{the bag has no column b; it has a, c}}
+  %x = bag.to_matrix %t {columns = ["a", "b"]} : (!bag.bag<N x [a: f64, c: !bag.dict<3>]>) -> !matrix.matrix<N x 2 x f64, [a, b]>
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64, b: f32]>) {
+  // expected-error@+1 {{columns of one type of numbers become a matrix, not of ['f64', 'f32']}}
+  %x = bag.to_matrix %t {columns = ["a", "b"]} : (!bag.bag<N x [a: f64, b: f32]>) -> !matrix.matrix<N x 2 x f64, [a, b]>
+  func.return
+}
+
+// -----
+
+// Where columns come from is a part of the type.
+func.func @f(%t: !bag.bag<N x [a: f64, b: f64]>) {
+  // expected-error@+1 {{bag.to_matrix makes !matrix.matrix<N x 2 x f64, [a, b]>, not !matrix.matrix<N x 2 x f64, [b, a]>}}
+  %x = bag.to_matrix %t {columns = ["a", "b"]} : (!bag.bag<N x [a: f64, b: f64]>) -> !matrix.matrix<N x 2 x f64, [b, a]>
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64]>) {
+  // expected-error@+1 {{column a holds numbers, not codes of a dictionary}}
+  %x = bag.one_hot %t {column = "a", dtype = f64} : (!bag.bag<N x [a: f64]>) -> !matrix.matrix<N x 3 x f64, [a * 3]>
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [c: !bag.dict<3>]>, %table: tensor<3x2xf64>) {
+  // expected-error@+1 {{a dictionary of 3 values needs a table of 4 rows, one for others, not tensor<3x2xf64>}}
+  %x = bag.lookup %t, %table {column = "c"} : (!bag.bag<N x [c: !bag.dict<3>]>, tensor<3x2xf64>) -> !matrix.matrix<N x 2 x f64, [c * 2]>
+  func.return
+}

@@ -1,0 +1,25 @@
+// RUN: opt-tool %s --verify-roundtrip | filecheck %s
+// RUN: opt-tool %s --mlir-print-op-generic | opt-tool - | filecheck %s
+
+// Tables, and how their columns become matrices.
+
+// CHECK-LABEL: func.func @tables
+func.func @tables(%numbers: tensor<?x2xf64, #graph.dims<[N, 2]>>, %codes: tensor<?x1xi32, #graph.dims<[N, 1]>>, %table: tensor<4x2xf64>) {
+  // CHECK-NEXT: %t = bag.pack %numbers, %codes {columns = ["age", "town", "pay in euros"], types = [f64, !bag.dict<3>, f64], optional = ["age"]}
+  // CHECK-SAME:   -> !bag.bag<N x [age: f64?, town: !bag.dict<3>, "pay in euros": f64]>
+  %t = bag.pack %numbers, %codes {columns = ["age", "town", "pay in euros"], types = [f64, !bag.dict<3>, f64], optional = ["age"]} : (tensor<?x2xf64, #graph.dims<[N, 2]>>, tensor<?x1xi32, #graph.dims<[N, 1]>>) -> !bag.bag<N x [age: f64?, town: !bag.dict<3>, "pay in euros": f64]>
+  // CHECK-NEXT: bag.to_matrix %t {columns = ["pay in euros", "age"]} {{.*}} -> !matrix.matrix<N x 2 x f64, ["pay in euros", age]>
+  %0 = bag.to_matrix %t {columns = ["pay in euros", "age"]} : (!bag.bag<N x [age: f64?, town: !bag.dict<3>, "pay in euros": f64]>) -> !matrix.matrix<N x 2 x f64, ["pay in euros", age]>
+  // CHECK-NEXT: bag.one_hot %t {column = "town", dtype = f32} {{.*}} -> !matrix.matrix<N x 3 x f32, [town * 3]>
+  %1 = bag.one_hot %t {column = "town", dtype = f32} : (!bag.bag<N x [age: f64?, town: !bag.dict<3>, "pay in euros": f64]>) -> !matrix.matrix<N x 3 x f32, [town * 3]>
+  // CHECK-NEXT: bag.lookup %t, %table {column = "town"} {{.*}} -> !matrix.matrix<N x 2 x f64, [town * 2]>
+  %2 = bag.lookup %t, %table {column = "town"} : (!bag.bag<N x [age: f64?, town: !bag.dict<3>, "pay in euros": f64]>, tensor<4x2xf64>) -> !matrix.matrix<N x 2 x f64, [town * 2]>
+  func.return
+}
+
+// CHECK-LABEL: func.func @sizes(%t: !bag.bag<7 x [a: f32]>, %u: !bag.bag<N + 1 x [c: !bag.dict<0>]>)
+func.func @sizes(%t: !bag.bag<7 x [a: f32]>, %u: !bag.bag<N + 1 x [c: !bag.dict<0>]>) {
+  // CHECK-NEXT: bag.one_hot %u {column = "c", dtype = f64} {{.*}} -> !matrix.matrix<N + 1 x 0 x f64, []>
+  %0 = bag.one_hot %u {column = "c", dtype = f64} : (!bag.bag<N + 1 x [c: !bag.dict<0>]>) -> !matrix.matrix<N + 1 x 0 x f64, []>
+  func.return
+}

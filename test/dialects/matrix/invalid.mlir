@@ -1,0 +1,124 @@
+// RUN: opt-tool %s --split-input-file --verify-diagnostics
+
+// What matrices refuse.
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %m: tensor<3xf64>) {
+  // expected-error@+1 {{vector 0 is tensor<3xf64>, where tensor<2xf64> is needed}}
+  %y = matrix.map %x (%m) : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<3xf64>) -> !matrix.matrix<N x 2 x f64, [a, b]> {
+  ^bb0(%v: f64, %c: f64):
+    matrix.yield %v : f64
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{the function takes f64, not f32}}
+  %y = matrix.map %x : (!matrix.matrix<N x 2 x f64, [a, b]>) -> !matrix.matrix<N x 2 x f64, [a, b]> {
+  ^bb0(%v: f32):
+    matrix.yield %v : f32
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{the function ends in matrix.yield of one f64}}
+  %y = matrix.map %x : (!matrix.matrix<N x 2 x f64, [a, b]>) -> !matrix.matrix<N x 2 x f64, [a, b]> {
+  ^bb0(%v: f64):
+    %i = arith.constant 1 : i32
+    matrix.yield %i : i32
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 1 x f64, [a]>, %y: !matrix.matrix<M x 1 x f64, [b]>) {
+  // expected-error@+1 {{the columns of !matrix.matrix<N x 1 x f64, [a]> and !matrix.matrix<M x 1 x f64, [b]> are not of the same rows and type}}
+  %z = matrix.concat %x, %y : (!matrix.matrix<N x 1 x f64, [a]>, !matrix.matrix<M x 1 x f64, [b]>) -> !matrix.matrix<N x 2 x f64, [a, b]>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{there is no column 2 in a matrix of 2 columns}}
+  %z = matrix.columns %x {which = array<i64: 0, 2>} : (!matrix.matrix<N x 2 x f64, [a, b]>) -> !matrix.matrix<N x 2 x f64, [a, b]>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{matrix.to_tensor makes tensor<?x2xf64, #graph.dims<[N, 2]>>, not tensor<2xf64>}}
+  %z = matrix.to_tensor %x : (!matrix.matrix<N x 2 x f64, [a, b]>) -> tensor<2xf64>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<?x2xf64, #graph.dims<[N, 2]>>) {
+  // expected-error@+1 {{tensor<?x2xf64, #graph.dims<[N, 2]>> is no matrix with 1 named columns}}
+  %z = matrix.from_tensor %x {origins = ["a"]} : (tensor<?x2xf64, #graph.dims<[N, 2]>>) -> !matrix.matrix<N x 1 x f64, [a]>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %w: tensor<3x1xf64>) {
+  // expected-error@+1 {{the matrix has 2 columns, the weight 3 rows}}
+  %z = matrix.matmul %x, %w {origin = "p"} : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<3x1xf64>) -> !matrix.matrix<N x 1 x f64, [p]>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %y: !matrix.matrix<N x 1 x f64, [a]>) {
+  // expected-error@+1 {{!matrix.matrix<N x 2 x f64, [a, b]> and !matrix.matrix<N x 1 x f64, [a]> differ in size or type}}
+  %z = matrix.add %x, %y : (!matrix.matrix<N x 2 x f64, [a, b]>, !matrix.matrix<N x 1 x f64, [a]>) -> !matrix.matrix<N x 2 x f64, [a, b]>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{matrix.gram makes tensor<2x2xf64>, not tensor<2xf64>}}
+  %z = matrix.gram %x : (!matrix.matrix<N x 2 x f64, [a, b]>) -> tensor<2xf64>
+  // matrix.moments and matrix.covariance say their results' types in the same way.
+  func.return
+}
+
+// -----
+
+func.func @f(%m: tensor<2xf64>, %v: tensor<3xf64>) {
+  // expected-error@+1 {{the variance is tensor<3xf64>, where tensor<2xf64> is needed}}
+  %s = matrix.scale %m, %v, %m : (tensor<2xf64>, tensor<3xf64>, tensor<2xf64>) -> tensor<2xf64>
+  func.return
+}
+
+// -----
+
+func.func @f(%m: tensor<1xf64>, %s: tensor<1x1xf64>, %n: tensor<f64>, %p: tensor<5xf64>) {
+  // expected-error@+1 {{a regression needs a column to predict from and one to predict}}
+  %c, %z = matrix.ridge %m, %s, %n, %p {intercept = true} : (tensor<1xf64>, tensor<1x1xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5x0xf64>, tensor<5xf64>)
+  func.return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error@+1 {{there is no row 3 among 3}}
+  %u = matrix.units {size = 3 : i64, which = array<i64: 3>} : () -> tensor<3x1xf64>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %roots: tensor<2xi64>, %columns: tensor<9xi64>, %thresholds: tensor<8xf64>, %missing: tensor<9xi1>, %values: tensor<9x1xf64>) {
+  // expected-error@+1 {{'thresholds' of 9 nodes is tensor<8xf64>, where tensor<9xf64> is needed}}
+  %y = matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64} : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<2xi64>, tensor<9xi64>, tensor<8xf64>, tensor<9xi64>, tensor<9xi64>, tensor<9xi1>, tensor<9x1xf64>) -> !matrix.matrix<N x 1 x f64, [tree]>
+  func.return
+}

@@ -1,0 +1,255 @@
+"""Searches from sums over folds find what scikit-learn finds, and leave to it what sums do not say."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RepeatedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
+
+import tilework as tw
+from tilework import pipelines
+from tilework.dialects.support.registration import make_context
+from tilework.driver.read_program import parse_file
+from tilework.frontends.sklearn.search import lowered
+from tilework.frontends.sklearn.training_data import RowsAndTarget
+from tilework.interpreters.graph import run_function
+from tilework.runtime.pipelines.folding import group_sums, sums_of_others
+from tilework.transforms.matrix.split_statistics import SplitStatistics
+
+ALPHAS = np.logspace(-2, 4, 5)
+
+
+def table(rows: int = 300, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """A frame of numbers, some of them missing and some far from 0, and of words; and a target."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame({"age": rng.standard_normal(rows) + 1e4, "pay": rng.standard_normal(rows)})
+    data["town"] = rng.choice(["a", "b", "c"], rows)
+    data["job"] = rng.choice(["x", "y", None], rows)
+    target = 2 * data["pay"].to_numpy() + (data["town"] == "a").to_numpy() + rng.standard_normal(rows)
+    data.loc[rng.random(rows) < 0.2, "age"] = np.nan
+    return data, target
+
+
+def preprocessing() -> Any:
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    return make_column_transformer((numbers, ["age", "pay"]), (OneHotEncoder(handle_unknown="ignore"), ["town", "job"]))
+
+
+def assert_same(found: Any, expected: Any, rows: Any) -> None:
+    """Two fitted searches agree in all that is not a time."""
+    assert sorted(found.cv_results_) == sorted(expected.cv_results_)
+    for name, values in expected.cv_results_.items():
+        if "score" in name and "time" not in name and "rank" not in name:
+            np.testing.assert_allclose(found.cv_results_[name], values, rtol=1e-9, atol=1e-12, err_msg=name)
+    np.testing.assert_array_equal(found.cv_results_["rank_test_score"], expected.cv_results_["rank_test_score"])
+    assert found.best_params_ == expected.best_params_
+    np.testing.assert_allclose(found.best_score_, expected.best_score_, rtol=1e-9)
+    np.testing.assert_allclose(found.predict(rows), expected.predict(rows), rtol=1e-8)
+
+
+SEARCHES: dict[str, Callable[[], GridSearchCV]] = {
+    "whole": lambda: GridSearchCV(make_pipeline(preprocessing(), Ridge()), {"ridge__alpha": ALPHAS}, cv=4),
+    "error": lambda: GridSearchCV(
+        make_pipeline(preprocessing(), Ridge()),
+        {"ridge__alpha": ALPHAS[::2], "ridge__fit_intercept": [True, False]},
+        scoring="neg_root_mean_squared_error",
+        cv=KFold(3, shuffle=True, random_state=1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_a_search_over_a_pipeline(name: str):
+    rows, target = table()
+    found, expected = pipelines.optimize(SEARCHES[name](), strict=True), SEARCHES[name]()
+    assert_same(found.fit(rows, target), expected.fit(rows, target), rows)
+    transformer, other = (s.best_estimator_[0].transformers_ for s in (found, expected))
+    for (_, a, _), (_, b, _) in zip(transformer[:1], other[:1], strict=True):
+        np.testing.assert_allclose(a[0].statistics_, b[0].statistics_, rtol=1e-12)
+        for attribute in ("mean_", "var_", "scale_"):
+            np.testing.assert_allclose(getattr(a[1], attribute), getattr(b[1], attribute), rtol=1e-9, atol=1e-12)
+        assert a[1].n_samples_seen_ == b[1].n_samples_seen_
+    names = found.best_estimator_[0].get_feature_names_out()
+    np.testing.assert_array_equal(names, expected.best_estimator_[0].get_feature_names_out())
+    np.testing.assert_allclose(found.best_estimator_[1].coef_, expected.best_estimator_[1].coef_, rtol=1e-7, atol=1e-9)
+    again = pickle.loads(pickle.dumps(found.best_estimator_))
+    np.testing.assert_array_equal(again.predict(rows), found.predict(rows))
+    assert "1 pass" in found.explain() or "2 pass" in found.explain()
+
+
+def test_a_search_over_an_array_twice():
+    """The second fit finds its programs, which do not know the first data."""
+    search = GridSearchCV(Ridge(), {"alpha": ALPHAS}, cv=5)
+    found = pipelines.optimize(search, strict=True)
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        rows = rng.standard_normal((6000, 7)) + 1e5
+        target = rows @ rng.standard_normal(7) + rng.standard_normal(6000)
+        assert_same(found.fit(rows, target), clone(search).fit(rows, target), rows)
+        assert found.score(rows, target) == pytest.approx(found.search.best_estimator_.score(rows, target))
+
+
+def test_statistics_that_saw_held_out_rows_give_other_scores():
+    """A leak is planted: the sums of all rows in the place of the training rows'."""
+    rows, target = table(120)
+    rows.loc[:29, "pay"] += 50  # the rows of the first fold are unlike the others
+    search = SEARCHES["whole"]()
+    found = pipelines.optimize(search, strict=True).fit(rows, target)
+    honest = clone(search).fit(rows, target).cv_results_["split0_test_score"]
+    np.testing.assert_allclose(found.cv_results_["split0_test_score"], honest, rtol=1e-9)
+    data = RowsAndTarget(rows, target)
+    programs = lowered(search.estimator, data, len(ALPHAS), "r2", lambda _: None)  # type: ignore[arg-type, return-value]
+    learner_sums = sums_by_interpreter(programs, data)
+    leaky = run_function(
+        programs.training.module, "validate", [learner_sums[0], learner_sums[1], learner_sums[2], ALPHAS],
+        programs.training.parameters,
+    )[0]  # fmt: skip
+    assert np.abs(leaky - honest).max() > 1e-3
+
+
+def sums_by_interpreter(programs: Any, data: RowsAndTarget) -> tuple[Any, Any, Any]:
+    """A shift of 0, the sums of all rows, and those of the first fold."""
+    shift = np.zeros((programs.basis.size, 1))
+    [block] = data.blocks(programs.training.parts)
+    bag = programs.training.module.body.block.first_op.body.block.args[0].type
+
+    def sums(arrays: list[Any]) -> Any:
+        columns = [array[:, i] for array in arrays[:-1] for i in range(array.shape[1])]
+        rows = dict(zip(bag.columns, columns, strict=True))
+        return run_function(programs.training.module, "rows", [rows, arrays[-1], shift], programs.training.parameters)[
+            0
+        ]
+
+    return shift, sums(block), sums([array[:30] for array in block])
+
+
+# -- the programs
+
+
+PROGRAM = """
+func.func @fit(%x: !matrix.matrix<N x 3 x f64, [a, b, y]>, %p: tensor<2xf64>)
+    -> (tensor<3xf64>, tensor<3xf64>, tensor<2x2xf64>, tensor<2xf64>) {
+  %m, %v, %n = matrix.moments %x
+    : (!matrix.matrix<N x 3 x f64, [a, b, y]>) -> (tensor<3xf64>, tensor<3xf64>, tensor<3xf64>)
+  %s = matrix.scale %m, %v, %n : (tensor<3xf64>, tensor<3xf64>, tensor<3xf64>) -> tensor<3xf64>
+  %z = matrix.map %x (%m, %s) : (!matrix.matrix<N x 3 x f64, [a, b, y]>, tensor<3xf64>, tensor<3xf64>)
+      -> !matrix.matrix<N x 3 x f64, [a, b, y]> {
+  ^bb0(%e: f64, %c: f64, %d: f64):
+    %0 = arith.subf %e, %c : f64
+    %1 = arith.divf %0, %d : f64
+    matrix.yield %1 : f64
+  }
+  %mean, %scatter, %count = matrix.covariance %z
+    : (!matrix.matrix<N x 3 x f64, [a, b, y]>) -> (tensor<3xf64>, tensor<3x3xf64>, tensor<f64>)
+  %coef, %zero = matrix.ridge %mean, %scatter, %count, %p {intercept = true}
+    : (tensor<3xf64>, tensor<3x3xf64>, tensor<f64>, tensor<2xf64>) -> (tensor<2x2xf64>, tensor<2xf64>)
+  func.return %m, %v, %coef, %zero : tensor<3xf64>, tensor<3xf64>, tensor<2x2xf64>, tensor<2xf64>
+}
+"""
+
+
+@pytest.mark.parametrize("rows", [3, 50])
+@pytest.mark.parametrize("far", [0.0, 1e5])
+def test_sums_say_what_rows_say(rows: int, far: float):
+    """Also of columns far from 0, about a shift near them."""
+    context = make_context()
+    module = parse_file(context, PROGRAM, "<test>")
+    x = np.random.default_rng(rows).standard_normal((rows, 3)) + far
+    expected = run_function(module, "fit", [x, np.array([0.1, 10.0])], {})
+    SplitStatistics().apply(context, module)
+    shift = np.array([[0], *x[:1].T])
+    [sums] = run_function(module, "rows", [x, shift], {})
+    found = run_function(module, "fit", [shift, sums, np.array([0.1, 10.0])], {})
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+
+
+def test_sums_of_groups_and_of_all_others():
+    rng = np.random.default_rng(0)
+    values, groups = rng.integers(0, 9, (1000, 2)).astype(float), rng.integers(0, 4, 1000)
+    blocks = ([values[start : start + 300]] for start in range(0, 1000, 300))
+    sums = group_sums(blocks, groups, 4, lambda arrays: arrays[0].sum(axis=0))
+    np.testing.assert_array_equal(sums, [values[groups == g].sum(axis=0) for g in range(4)])
+    others = list(sums_of_others(sums))
+    np.testing.assert_array_equal(others, [values[groups != g].sum(axis=0) for g in range(4)])
+
+
+# -- what is left to scikit-learn
+
+
+def quantiles() -> Any:
+    return make_pipeline(QuantileTransformer(n_quantiles=5), Ridge())
+
+
+@pytest.mark.parametrize(
+    ("search", "why"),
+    [
+        (GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring="neg_max_error"), "scoring='neg_max_error' is not among"),
+        (GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=RepeatedKFold(n_repeats=2)), "no partition of the rows"),
+        (GridSearchCV(Ridge(solver="sag"), {"alpha": [1.0]}), "Ridge\\(solver='sag'\\)"),
+        (GridSearchCV(Ridge(positive=True), {"alpha": [1.0]}), "Ridge\\(positive=True\\)"),
+        (GridSearchCV(Ridge(), {"alpha": [0.0, 1.0]}), "alpha=0.0 is no number above 0"),
+        (GridSearchCV(quantiles(), {"ridge__alpha": [1.0]}), "QuantileTransformer is not among"),
+        (GridSearchCV(RandomForestRegressor(2), {"max_depth": [2]}), "the fit of RandomForestRegressor is no sum"),
+        (GridSearchCV(Ridge(), {"alpha": [1.0]}, return_train_score=True), "return_train_score"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_stays_scikit_learns(search: GridSearchCV, why: str):
+    rng = np.random.default_rng(0)
+    rows, target = rng.standard_normal((40, 3)), rng.standard_normal(40)
+    with pytest.raises(tw.UsageError, match=f"strict=True: .*{why}"):
+        pipelines.optimize(search, strict=True).fit(rows, target)
+    found = pipelines.optimize(search).fit(rows, target)
+    assert found.explain().startswith("stays scikit-learn's: ")
+    assert len(found.cv_results_["params"]) == len(search.param_grid[next(iter(search.param_grid))])
+
+
+def test_encoders_that_would_miss_a_value_and_sparse_matrices_are_scikit_learns():
+    rows = pd.DataFrame({"town": ["a", "b", "a", "b", "a", "b", "a", "rare", "b", "a"]})
+    target = np.arange(10.0)
+    encoder = OneHotEncoder(sparse_output=False)
+    search = GridSearchCV(make_pipeline(encoder, Ridge()), {"ridge__alpha": [1.0]}, cv=5)
+    with pytest.raises(tw.UsageError, match="a training set has not all values of town"):
+        pipelines.optimize(search, strict=True).fit(rows, target)
+    search.set_params(estimator__onehotencoder=OneHotEncoder(handle_unknown="ignore"))
+    with pytest.raises(tw.UsageError, match="to a sparse matrix by iterations"):
+        pipelines.optimize(search, strict=True).fit(rows, target)
+
+
+def test_groups_are_scikit_learns():
+    rows, target = np.arange(40.0).reshape(20, 2), np.arange(20.0)
+    found = pipelines.optimize(GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=GroupKFold(2)))
+    found.fit(rows, target, groups=np.arange(20) % 4)
+    assert "fit is given groups" in found.explain()
+
+
+@pytest.mark.parametrize("place", ["row", "target", "length"])
+def test_data_that_scikit_learn_refuses(place: str):
+    rows, target = np.arange(40.0).reshape(20, 2), np.arange(20.0)
+    if place == "row":
+        rows[3, 1] = np.inf
+    if place == "target":
+        target[4] = np.nan
+    search = GridSearchCV(Ridge(), {"alpha": [1.0]}, error_score="raise")
+    given = (rows, target[:-1] if place == "length" else target)
+    for each in (pipelines.optimize(search), search):
+        with pytest.raises(ValueError):
+            each.fit(*given)
+
+
+def test_only_searches_are_optimized():
+    with pytest.raises(tw.UsageError, match="optimize takes a GridSearchCV, not a Ridge"):
+        pipelines.optimize(Ridge())

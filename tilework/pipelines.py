@@ -1,0 +1,79 @@
+"""Pipelines of scikit-learn, optimized as a whole and compiled.
+
+from tilework import pipelines
+model = pipelines.compile(fitted, rows)
+model.predict(frame)
+model.save("model.tw"); model = pipelines.load("model.tw")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+from sklearn.model_selection import GridSearchCV
+from xdsl.dialects.builtin import ModuleOp
+
+from tilework.algebra.errors import UsageError
+from tilework.api import compile as compile_module
+from tilework.dialects.support.registration import make_context
+from tilework.driver.phases import run_phase
+from tilework.frontends.sklearn.emitter import Array
+from tilework.frontends.sklearn.importer import import_method, methods_of
+from tilework.frontends.sklearn.search import OptimizedSearch
+from tilework.runtime.module import Module
+from tilework.runtime.pipelines.model import CompiledPipeline, Method
+
+__all__ = ["CompiledPipeline", "OptimizedSearch", "compile", "load", "optimize"]
+
+
+def compile(  # noqa: A001  the name that users of other compilers look for
+    fitted: Any, rows: Any, methods: Sequence[str] | None = None, target: str | None = None
+) -> CompiledPipeline:
+    """Compile a fitted estimator of scikit-learn: what `predict`, `predict_proba` and so on compute.
+
+    rows: a few rows like those that it will be called with, in a frame or an array, which say the types of columns.
+    methods: which of its methods; by default all that it has and that are known. target: as `tilework.compile` takes
+    it. Raises UsageError that names the step, or the parameter of a step, that is not known.
+    """
+    wanted = methods_of(fitted) if methods is None else list(methods)
+    if not wanted:
+        raise UsageError(f"{type(fitted).__name__} has no method to compile; is it fitted?")
+    made: dict[str, Method] = {}
+    for name in wanted:
+        program = import_method(fitted, rows, name)
+        made[name] = Method(_compiled(program.module, program.parameters, target), program.interface)
+    return CompiledPipeline(made)
+
+
+def optimize(search: Any, strict: bool = False) -> OptimizedSearch:
+    """A search over the parameters of a pipeline that computes its scores from sums over the rows of each fold.
+
+    search: a `GridSearchCV`. The result has its methods and attributes; where something about it is not known, `fit` is
+    scikit-learn's and `explain` says why. strict: raise UsageError instead. Raises UsageError for what is no search.
+    """
+    if not isinstance(search, GridSearchCV):
+        raise UsageError(f"optimize takes a GridSearchCV, not a {type(search).__name__}")
+    return OptimizedSearch(search, _compiled_once, strict=strict)
+
+
+def load(path: str | PathLike[str]) -> CompiledPipeline:
+    """Read what `CompiledPipeline.save` wrote; nothing is compiled. Raises TileworkError for what is no such file."""
+    return CompiledPipeline.load(path)
+
+
+_MADE: dict[str, Module] = {}
+"""The sums over rows that have been compiled in this process, by their text."""
+
+
+def _compiled_once(module: ModuleOp) -> Module:
+    text = str(module)
+    if text not in _MADE:
+        _MADE[text] = _compiled(module, {})
+    return _MADE[text]
+
+
+def _compiled(module: ModuleOp, parameters: Any, target: str | None = None) -> Module:
+    run_phase("optimize-tables", make_context(), module)
+    return compile_module(module, target, dict[str, Array](parameters), precision="strict")
