@@ -319,7 +319,7 @@ def test_a_target_that_is_no_text(target: Any):
 
 @pytest.mark.parametrize("path", [None, 3, b"bytes"])
 def test_an_artefact_that_is_no_path(path: Any):
-    with pytest.raises(tw.UsageError, match="^an artefact is loaded by its path, not from a value of type"):
+    with pytest.raises(tw.UsageError, match="^an artefact is loaded from a path or an open file, not a value of type"):
         tw.load(path)
 
 
@@ -355,7 +355,7 @@ def test_numbers_of_numpy_are_numbers(cache: KernelCache, digits: tw.Module):
 
 @pytest.mark.parametrize("path", [None, 3, b"bytes"])
 def test_a_place_for_an_artefact_that_is_no_path(path: Any, digits: tw.Module):
-    with pytest.raises(tw.UsageError, match="^an artefact is saved at a path, not at a value of type"):
+    with pytest.raises(tw.UsageError, match="^an artefact is saved to a path or an open file, not a value of type"):
         digits.save(path)
 
 

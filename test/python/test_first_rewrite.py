@@ -1,6 +1,7 @@
 """The diffs of docs/your-first-rewrite.md apply to a copy of the repository, and the tests that they bring pass there.
 
-The copy is what runs: it stands first on the path, and every process says where its `tilework` comes from. As a control, the same tests without the rest of their diffs fail.
+The copy is what runs: it stands first on the path, and every process says where its `tilework` comes from. As a
+control, the same tests without the rest of their diffs fail.
 """
 
 from __future__ import annotations

@@ -13,13 +13,13 @@ from wheels import PROJECT, ROOT, source_folders, wheel_of_tilework
 
 import tilework
 
-
 LINKS = ROOT / "tilework"
 
 
 def test_the_package_links_to_every_folder_with_python():
     linked = {link.name: link.resolve() for link in LINKS.iterdir() if link.is_dir() and link.name != "__pycache__"}
-    assert linked == {folder.parts[0]: ROOT / folder.parts[0] for folder in source_folders() if folder != Path("tilework")}
+    tops = {folder.parts[0] for folder in source_folders()} - {"tilework"}
+    assert linked == {top: ROOT / top for top in tops}
 
 
 def test_every_folder_is_a_package():
@@ -83,9 +83,15 @@ def test_wheel_holds_every_source_file(wheel: list[str]):
     assert "tilework/py.typed" in wheel
 
 
+def test_the_version_is_that_of_the_package():
+    assert tilework.__version__ == PROJECT["project"]["version"]
+    done = subprocess.run([sys.executable, "-m", "tilework", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"tilework {tilework.__version__}\n"
+
+
 def test_every_public_name_is_there():
     assert set(tilework.__all__) <= set(dir(tilework))
     for name in tilework.__all__:
-        assert callable(getattr(tilework, name))
+        assert name == "__version__" or callable(getattr(tilework, name))
     with pytest.raises(AttributeError, match="module 'tilework' has no attribute 'compil'"):
         tilework.compil  # noqa: B018
