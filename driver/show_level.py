@@ -11,7 +11,6 @@ from tilework.backends.base import Backend, write_module
 from tilework.backends.registry import backend_for
 from tilework.dialects import loop, te
 from tilework.dialects.graph.structure import FusedOp
-from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.driver.ir_printer import PrintingOptions, ir_text
