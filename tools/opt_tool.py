@@ -77,7 +77,7 @@ def _run(options: Options) -> int:
     file = "<stdin>" if options.input == "-" else options.input
     text = _read(options.input)
     processor = ModuleProcessor(options, file)
-    chunks = list(_split(text)) if options.split_input_file else [text]
+    chunks = list(split_input(text)) if options.split_input_file else [text]
     results = [_process(chunk, processor) for chunk in chunks]
     problems = [problem for result in results for problem in result.problems(options, file)]
     if problems:
@@ -148,15 +148,15 @@ def _read(name: str) -> str:
         raise TileworkError(f"cannot read input file '{name}': it is not text in UTF-8") from error
 
 
-def _split(text: str) -> Iterator[str]:
-    """The parts of `text` between `// -----` lines, each moved down so that its line numbers are those of the file."""
+def split_input(text: str) -> Iterator[str]:
+    """The parts of `text` between `// -----` lines, each behind blanks so that its places are those in the file."""
     end = 0
     for start, end in zip(
         [0, *(marker.end() for marker in SPLIT_LINE.finditer(text))],
         [*(marker.start() for marker in SPLIT_LINE.finditer(text)), len(text)],
         strict=True,
     ):
-        yield "\n" * text.count("\n", 0, start) + text[start:end]
+        yield re.sub(r"[^\n]", " ", text[:start]) + text[start:end]
 
 
 def _write(name: str, outputs: Sequence[Output]) -> None:

@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,10 @@ class Rewrites(PatternPass):
         return [Broken(self.error)]
 
 
+def _same(value: type[ModulePass]) -> type[ModulePass]:
+    return value
+
+
 @dataclass
 class Ran:
     status: int
@@ -101,8 +106,9 @@ class Ran:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    """Runs opt-tool in process with two more passes that fail, and gives what it did."""
-    passes = {**registry.all_passes(), "crash": lambda: Crash, "unverifiable": lambda: Unverifiable, "rewrites": lambda: Rewrites}
+    """Runs opt-tool in process with three more passes, which fail, and gives what it did."""
+    ours = (Crash, Unverifiable, Rewrites)
+    passes = {**registry.all_passes(), **{pass_type.name: partial(_same, pass_type) for pass_type in ours}}
     for module in (process_module, opt_tool):
         monkeypatch.setattr(module, "all_passes", lambda: passes)
 
