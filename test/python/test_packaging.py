@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -81,6 +82,15 @@ def test_wheel_holds_every_source_file(wheel: list[str]):
     }
     assert {name for name in wheel if name.endswith(".py")} == expected
     assert "tilework/py.typed" in wheel
+
+
+def test_the_workflow_runs_what_ci_runs_on_every_python_that_is_declared():
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    [versions] = re.findall(r"python: \[(.*)\]", workflow)
+    classifiers = PROJECT["project"]["classifiers"]
+    declared = re.findall(r"Python :: (3\.\d+)", "\n".join(classifiers))
+    assert re.findall(r"[\d.]+", versions) == declared and f">={declared[0]}" == PROJECT["project"]["requires-python"]
+    assert re.findall(r"- run: (.*)", workflow) == [".ci/run"]
 
 
 def test_the_version_is_that_of_the_package():

@@ -25,7 +25,7 @@ def wheel_of_tilework(folder: Path) -> Path:
     """A wheel of Tilework in a folder; what is not installed lies beside the sources, as in a checkout."""
     copy = folder / "sources"
     copy.mkdir()
-    for name in ("pyproject.toml", "README.md"):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     for top in {folder.parts[0] for folder in source_folders()} | LEFT_OUT:
         if (ROOT / top).is_dir() and top != "build":
