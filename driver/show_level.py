@@ -11,6 +11,7 @@ from tilework.backends.base import Backend, write_module
 from tilework.backends.registry import backend_for
 from tilework.dialects import loop, te
 from tilework.dialects.graph.structure import FusedOp
+from tilework.dialects.schedule import SequenceOp
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.support.source_parser import SourceParser
 from tilework.driver.ir_printer import PrintingOptions, ir_text
@@ -77,5 +78,7 @@ def _name_of(op: Operation) -> str | None:
             return op.label.data
         case te.KernelOp() | loop.KernelOp():
             return op.sym_name.data
+        case SequenceOp():
+            return op.kernel_name
         case _:
             return None

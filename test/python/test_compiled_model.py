@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import pickle
+import re
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,8 @@ def test_every_level_is_shown(model: tw.Module, level: str, word: str):
 def test_one_kernel_is_shown_alone(model: tw.Module):
     shown = model.show("loop", kernel="dense_relu" if "@dense_relu" in model.show("te") else "matmul_relu")
     assert shown.count("loop.kernel") == 1 and "func.func" not in shown
+    [name] = re.findall(r"loop.kernel @(\w+)", shown)
+    assert model.show("schedule", kernel=name).count("schedule.sequence") == 1
 
 
 def test_levels_and_kernels_that_there_are_not(model: tw.Module):
