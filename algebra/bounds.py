@@ -110,7 +110,10 @@ class Domain:
         return None if low is None else -low
 
     def _lower(self, e: Expr, depth: int) -> int | None:
-        """As `lower`. What is found without being cut short is kept: parts of expressions come up again and again."""
+        """Compute what `lower` says.
+
+        What is found without being cut short is kept: parts of expressions come up again and again.
+        """
         if e.is_constant:
             return e.offset
         if e in self._parts:

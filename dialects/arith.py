@@ -331,7 +331,7 @@ class SelectOp(IRDLOperation):
 
 
 class _ConversionOp(IRDLOperation):
-    """From one element type to another, lane by lane."""
+    """Convert numbers from one element type to another, lane by lane."""
 
     assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
     traits = traits_def(Pure())
@@ -387,7 +387,7 @@ class UIToFPOp(_ConversionOp):
 
 
 class _ExtensionOp(_ConversionOp):
-    """To an integer of more bits."""
+    """Extend a number to an integer of more bits."""
 
     input = operand_def(_INTEGER)
     result = result_def(_INTEGER)
@@ -426,7 +426,7 @@ class TruncIOp(_ConversionOp):
 
 @irdl_op_definition
 class IndexCastOp(_ConversionOp):
-    """Between integers and indices, by the sign or the lowest bits."""
+    """Convert between integers and indices: extend by the sign, or keep the lowest bits."""
 
     name = "arith.index_cast"
     input = operand_def(_INTEGER | _INDEX)

@@ -136,7 +136,7 @@ def conformance_table() -> dict[str, Any]:
 
 
 def counterparts() -> dict[str, list[str]]:
-    """For every entry of TVM's that a test here names: links to those tests."""
+    """The links to tests, for every entry of TVM's that they name."""
     found: dict[str, list[str]] = {}
     for file in sorted((ROOT / "test").glob("**/*")):
         if file.suffix not in (".py", ".mlir") or "Output" in file.parts:

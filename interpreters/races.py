@@ -17,7 +17,8 @@ NOBODY, SEVERAL = -1, -2
 
 @dataclass
 class _Touched:
-    """Of every element of some storage, the last writer and a reader, by number; whether there are more readers.
+    """Who touched every element of some storage: the last writer and a reader, by number; whether there are more
+    readers.
 
     storage: kept, so that no other has its identity. written_by, read_by: the operations, by number.
     """

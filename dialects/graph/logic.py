@@ -72,7 +72,7 @@ class LessEqualOp(CompareOp):
 
 
 class LogicOp(BinaryOp, ABC):
-    """Of two truth values, i1, at every element, or of the bits of two integers."""
+    """Combine two truth values, i1, at every element, or the bits of two integers."""
 
     SIGN: ClassVar[str]
     NUMPY: ClassVar[Callable[..., Any]]
@@ -99,7 +99,7 @@ class AndOp(LogicOp):
 
 @irdl_op_definition
 class OrOp(LogicOp):
-    """At least one."""
+    """At least one of the two holds."""
 
     name = "graph.or"
     SIGN: ClassVar = "|"

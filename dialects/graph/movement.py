@@ -120,7 +120,7 @@ class ConcatOp(GraphOp):
 
 @irdl_op_definition
 class SliceOp(GraphOp):
-    """Along each of `axes` (of constant size) the elements start, start + step, ... before `stop`, as in Python.
+    """Take along each of `axes` (of constant size) the elements start, start + step, ... before `stop`, as in Python.
 
     Starts and stops are counted from the front; a negative step walks backwards to a stop of -1 at least.
 

@@ -87,7 +87,7 @@ class SectionOp(GraphOp):
 
     @property
     def distance(self) -> int:
-        """From an element to the next one."""
+        """The distance from an element to the next one."""
         return 1 if self.step is None else self.step.value.data
 
     def infer(self) -> Sequence[TensorType[Attribute]]:

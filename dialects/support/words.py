@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType, i32
 
 BYTES = 4
-"""In a word."""
+"""How many bytes a word has."""
 
 DOT = "words.dot"
 """The intrinsic that multiplies the bytes of a word without sign by those of one with a sign, and sums up."""

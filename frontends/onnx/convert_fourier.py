@@ -69,7 +69,7 @@ def short_time_fourier_transform(node: Node) -> Value:
 
 
 def _transformed(node: Node, signal: Value, length: int, inverse: bool, onesided: bool) -> Value:
-    """Of the last axis but one; the last is of a real part, perhaps with an imaginary one behind it."""
+    """Transform the last axis but one; the last is of a real part, perhaps with an imaginary one behind it."""
     *outer, extent, last = value_dims(signal)
     parts, half, all_rows = last.constant, length // 2 + 1, extent.constant
     if parts not in (1, 2):

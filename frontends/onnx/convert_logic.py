@@ -63,7 +63,7 @@ def not_(node: Node) -> Value:
 
 @converter("BitShift", since=11)
 def bit_shift(node: Node) -> Value:
-    """In the direction that an attribute names."""
+    """Shift bits in the direction that an attribute names."""
     shifts = {"LEFT": ShiftLeftOp, "RIGHT": ShiftRightOp}
     direction = node.attribute("direction")
     if direction not in shifts:

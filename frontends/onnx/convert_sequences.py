@@ -27,7 +27,7 @@ def sequence_empty(node: Node) -> ValueSequence:
 
 @converter("SequenceConstruct")
 def sequence_construct(node: Node) -> ValueSequence:
-    """Of the inputs."""
+    """Make a sequence of the inputs."""
     values = tuple(node.value(i) for i in range(len(node.inputs)))
     return ValueSequence(values, element_number(values[0]))
 
@@ -169,7 +169,7 @@ def _beside(node: Node, values: Sequence[Known], axis: int) -> Known:
 
 @converter("Optional")
 def optional(node: Node) -> OptionalValue:
-    """Of the input, or without an element."""
+    """Make an optional of the input, or one without an element."""
     if not node.has(0):
         type_ = node.attribute("type")
         if type_ is None:

@@ -14,7 +14,7 @@ from tilework.frontends.onnx.values import Known, Value, as_dims
 
 @converter("Range")
 def range_(node: Node) -> Value:
-    """Of integers; the step is a constant."""
+    """Count integers; the step is a constant."""
     start, limit, step = node.count(0, "start"), node.count(1, "limit"), int(node.number(2, "step"))
     if step == 0:
         raise node.error("its step is 0")

@@ -173,7 +173,7 @@ class _Geometry:
 
 
 def _geometry(node: Node, kernel: Sequence[int]) -> _Geometry:
-    """With the defaults of ONNX and `auto_pad` computed."""
+    """The geometry of windows, with the defaults of ONNX, and `auto_pad` computed."""
     rank = len(kernel)
     if rank != len(node.dims(0)) - 2:
         raise node.error(f"the input has rank {len(node.dims(0))}; windows of {rank} axes slide over rank {rank + 2}")

@@ -1,4 +1,4 @@
-"""From a path, bytes or a ModelProto to a ModelProto, and from its TensorProtos to arrays. Weights are not copied."""
+"""Read a ModelProto from a path, bytes or a ModelProto, and arrays from its TensorProtos. Weights are not copied."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ Function = TypeVar("Function", bound="Callable[[Node], AnyValue | Sequence[AnyVa
 STANDARD_DOMAINS = ("", "ai.onnx")
 
 _CONVERTERS: dict[tuple[str, str], dict[int, Converter]] = {}
-"""By the domain and the name of an operator, then by opset."""
+"""The converters by the domain and the name of an operator, then by opset."""
 
 
 def converter(op_type: str, since: int = 1, domain: str = "") -> Callable[[Function], Function]:

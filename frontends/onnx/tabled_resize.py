@@ -111,7 +111,7 @@ def _table(node: Node, place: Place) -> tuple[Array, Array]:
 
 
 def _weights(node: Node, distance: Array) -> Array:
-    """Of elements so far away."""
+    """The weights of elements so far away."""
     if node.attribute("mode") == "linear":
         return np.maximum(1.0 - distance, 0.0)
     a = node.attribute("cubic_coeff_a", COEFFICIENT)

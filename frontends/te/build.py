@@ -40,7 +40,7 @@ from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 def lower(
     s: Schedule, args: Sequence[Tensor], name: str = "main", simple_mode: bool = False, target: str = "llvm"
 ) -> LoweredModule:
-    """As `tilework.lower`."""
+    """Do what `tilework.lower` says."""
     check_flag(simple_mode, "simple_mode")
     simple = (ApplyDataflow(), ScheduleToLoop(), Simplify())
     machine = parse_target(target)
@@ -61,7 +61,7 @@ def build(
     cache: KernelCache | None = None,
     checked: bool = False,
 ) -> Function:
-    """As `tilework.build`."""
+    """Do what `tilework.build` says."""
     check_text(name, "the name of a function")
     check_flag(checked, "checked")
     machine = target_to_compile_for(target)

@@ -127,12 +127,12 @@ def floormod(a: object, b: object) -> Any:
 
 
 def indexdiv(a: object, b: object) -> Any:
-    """As `floordiv`."""
+    """Divide indices as `floordiv` does."""
     return floordiv(a, b)
 
 
 def indexmod(a: object, b: object) -> Any:
-    """As `floormod`."""
+    """The remainder that `floormod` computes."""
     return floormod(a, b)
 
 

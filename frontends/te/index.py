@@ -104,7 +104,7 @@ class IndexValue(ScalarLike):
     __hash__ = object.__hash__
 
     def equal(self, other: Any) -> Scalar:
-        """As `==`."""
+        """Compare as `==` does."""
         return self == other
 
     def __str__(self) -> str:
@@ -140,7 +140,7 @@ class Var(IndexValue):
 
 @dataclass(frozen=True)
 class Range:
-    """From `min` on, `extent` values."""
+    """A range of `extent` values from `min` on."""
 
     min: IndexLike
     extent: IndexLike

@@ -200,7 +200,7 @@ def var(name: str = "tindex", dtype: str = "int32") -> Var:
 
 
 def size_var(name: str = "size", dtype: str = "int32") -> Var:
-    """As `te.var`."""
+    """Make what `te.var` makes."""
     return var(name, dtype)
 
 

@@ -26,7 +26,7 @@ MULTIPLICATIONS = ROWS * COLUMNS * CHANNELS
 """Of numbers, where two tiles are multiplied."""
 
 LAYER_RANK = 4
-"""Of numbers where no windows slide."""
+"""The rank of tensors of numbers where no windows slide."""
 
 TILES = ((2, 2), (1, 4))
 """Of results that are summed at a time: below each other and side by side."""
@@ -280,7 +280,7 @@ class _Work:
 
     @property
     def pitch(self) -> int:
-        """Of the rows with results; between these are others where lines have one point."""
+        """The distance of the rows with results; between these are others where lines have one point."""
         return self.points[-1].pitch
 
     def results(self, blocks: Blocks) -> int:

@@ -37,7 +37,7 @@ def kernel_cycles(
     parameters: Set[int],
     fixed: Mapping[ComputeOp, Sequence[str]] = MappingProxyType({}),
 ) -> float:
-    """Of a kernel with these stages, one after the other. fixed: axes of loops around some of them."""
+    """The cycles of a kernel with these stages, one after the other. fixed: axes of loops around some of them."""
     multiplying, others = 0.0, 0.0
     for compute in computes:
         if compute.reduction:
@@ -164,7 +164,7 @@ class _Work:
 
 
 def memory_cycles(kernel: KernelOp, arguments: Iterable[int], target: CpuTarget) -> float:
-    """Of getting these arguments from memory."""
+    """The cycles that it takes to get these arguments from memory."""
     tensors = (kernel.body.block.args[i].type for i in arguments)
     return sum(bytes_of(t) for t in tensors) / target.bandwidth.memory
 

@@ -132,7 +132,7 @@ def crowded_reads(compute: ComputeOp, target: CpuTarget) -> Sequence[Read]:
 def _cheapest(
     spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: CpuTarget, bits: int, even: str | None
 ) -> tuple[Tile | None, Tile | None]:
-    """For one core, and for all of them."""
+    """The cheapest tile for one core, and that for all of them."""
     tiled, extents = _tiled(spatial, reduction, reads, target, bits), dict(spatial)
     tiles = [t for t in _candidates(tiled) if even is None or extents[even] % t.extent(even) == 0]
 
@@ -201,12 +201,12 @@ class _Tiled:
 
     @cached_property
     def element_bytes(self) -> int:
-        """Of all tensors alike."""
+        """The bytes of an element, which are those of all tensors alike."""
         return self.target.vector_bits // self.lanes // 8
 
     @cached_property
     def crowded(self) -> Sequence[Read]:
-        """As in `crowded_reads`."""
+        """Whether reads are crowded, as `crowded_reads` says."""
         caches = self.target.machine.caches
         most = ways_of(self.target) - caches.spare_ways
         limits = [(name, count, max(most, 2 * -(-count // caches.sets))) for name, count in self.counts.items()]
@@ -374,7 +374,7 @@ class _Step:
         return self.of.output.step(self.vector) == 1 and extent % line == 0 and self.width * self.vectors % line > 0
 
     def cycles(self, factors: Mapping[str, int]) -> float:
-        """Of a tile with these factors of the other axes."""
+        """The cycles of a tile with these factors of the other axes."""
         accumulators, core = self._accumulators(factors), self.of.target.machine.core
         loads, elements = 0.0, 0.0
         for read, load in self.reads:
@@ -433,7 +433,8 @@ class _Step:
         return self.row if self.row is not None and factors.get(self.row) in LANES else None
 
     def _store(self, factors: Mapping[str, int]) -> float:
-        """Of one vector: of several that are transposed, as many rows are stored as each has lanes."""
+        """The cycles of storing one vector: of several that are transposed, as many rows are stored as each has
+        lanes."""
         row = self.row_of(factors)
         return self.store if row is None else self.of.target.machine.core.transposed + self.width / factors[row]
 

@@ -291,7 +291,7 @@ def _at_once(inside: Sequence[ComputeOp]) -> int:
 
 
 def _bytes(compute: ComputeOp) -> int:
-    """Of a stage's results."""
+    """The bytes of a stage's results."""
     return size_of(compute.spatial) * bits_of(compute.result.type) // 8
 
 

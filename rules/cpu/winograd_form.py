@@ -55,7 +55,7 @@ class Last:
 
     @property
     def axes(self) -> list[str]:
-        """Of images, filters, perhaps slices, rows and columns."""
+        """The axes of images, filters, perhaps slices, rows and columns."""
         names = [name for name, _ in self.compute.spatial]
         return names[:-1] if self.block else names
 
@@ -403,11 +403,12 @@ class _Reading:
 
     @property
     def all_data(self) -> int:
-        """Of reading the tiles of all images for each block of filters."""
+        """The cycles of reading the tiles of all images for each block of filters."""
         return self.data * self.filter_blocks
 
     def of_blocks(self, count: int, room: int) -> int:
-        """Of reading weights for so many blocks of images, and tiles: only once if those of a block have room."""
+        """The cycles of reading weights for so many blocks of images, and tiles: only once if those of a block have
+        room."""
         stay = self.data // count + self.weights // self.filter_blocks <= room
         return self.weights * count + (self.data if stay else self.all_data)
 

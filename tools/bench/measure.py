@@ -180,7 +180,7 @@ def memory_limit(compiled: Mapping[str, Any]) -> int:
 
 
 def largest_difference(measured: Mapping[str, Any]) -> float | None:
-    """Of all engines and numbers of threads; None where nothing was compared."""
+    """The largest difference of all engines and numbers of threads; None where nothing was compared."""
     engines = [engine for run in measured["inference"] for engine in run["engines"].values()]
     return max((engine["difference"] for engine in engines if "difference" in engine), default=None)
 

@@ -145,7 +145,7 @@ def _elements(type_: Attribute, sizes: Sizes) -> int:
 
 
 def element_bytes(type_: Attribute) -> int:
-    """Of one element, in bytes."""
+    """The size of one element, in bytes."""
     element = element_type(type_)
     assert isinstance(element, FixedBitwidthType), element
     return element.size

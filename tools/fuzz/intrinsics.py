@@ -90,7 +90,7 @@ def shape_of(argument: Argument, tile: Tile) -> list[int]:
 
 
 def _wants(tile: Tile, draw: Draw) -> list[Attribute]:
-    """For each argument, then the result: elements any distance apart, or, seldom, those of a row one apart."""
+    """What each argument, then the result, wants: elements any distance apart, or, seldom, those of a row one apart."""
     return [_wanted(shape, draw) for shape in (*(shape_of(a, tile) for a in tile.arguments), result_shape(tile))]
 
 

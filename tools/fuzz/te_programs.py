@@ -83,7 +83,7 @@ def _swapped(draw: Draw, x: Tensor, known: Sequence[Tensor]) -> Tensor:
 
 
 def _sum(draw: Draw, x: Tensor, known: Sequence[Tensor]) -> Tensor:
-    """Along one axis, of all elements or of the positive ones."""
+    """A sum along one axis of all elements or of the positive ones."""
     at, positive = draw.choice(range(x.ndim)), draw.chance(30)
     r = te.reduce_axis((0, x.shape[at]), "r")
 

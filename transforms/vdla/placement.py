@@ -175,7 +175,7 @@ class _Placed:
         return self._filled(weight, more)
 
     def _filled(self, value: SSAValue, more: Sequence[int]) -> SSAValue:
-        """With so many zeros behind each axis."""
+        """The tensor with so many zeros behind each axis."""
         return self.insert(_padded(value, [0] * len(more), more, 0)) if any(more) else value
 
     @property

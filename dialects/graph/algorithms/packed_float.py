@@ -54,7 +54,7 @@ _AT_ONCE = 1024
 """Channels."""
 
 _EXPONENTS = 4
-"""In a word."""
+"""How many bits of a word hold exponents."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class WordFormat:
 
     @property
     def outputs(self) -> int:
-        """Of a block."""
+        """How many outputs a block has."""
         return self.weights * LANES
 
     @property
@@ -85,7 +85,7 @@ class WordFormat:
 
     @property
     def bits(self) -> int:
-        """Of a weight."""
+        """How many bits a weight has."""
         return 32 - self.part
 
     @property
@@ -95,7 +95,7 @@ class WordFormat:
 
     @property
     def kept(self) -> int:
-        """Of a word, moved by so many places, the sign and the weight's bits."""
+        """Keep the sign and the weight's bits of a word that is moved by so many places."""
         return _SIGN | (1 << 29) - self.unit
 
     def shift(self, word: int) -> int:
@@ -103,7 +103,7 @@ class WordFormat:
         return 32 - self.part * (word + 1)
 
     def sizes(self, outputs: Expr, channels: Expr) -> tuple[Expr, ...]:
-        """Of the words of a weight."""
+        """How many words of each kind a weight has."""
         return ceildiv(outputs, self.outputs), channels + 1, const(self.words), const(LANES)
 
 
@@ -301,7 +301,7 @@ def _in_a_word(exponents: Tensor, first: Expr) -> Scalar:
 
 
 def _shifts(format: WordFormat) -> Array:
-    """Of all words, beside their lanes."""
+    """The shifts of all words, one for each of their lanes."""
     return np.array([format.shift(word) for word in range(format.words)], np.int32)[:, None]
 
 

@@ -20,7 +20,7 @@ from tilework.runtime.devices.vdla.stream import Stream
 from tilework.targets.vdla.units import Unit
 
 Counts = np.ndarray[Any, np.dtype[np.int64]]
-"""For each tile, the last instruction of a unit to touch it, counted among those of the unit from one; 0 for none."""
+"""The last instruction, for each tile, of a unit to touch it, counted among those of the unit from one; 0 for none."""
 
 
 class _Memory:
