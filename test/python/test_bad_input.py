@@ -257,7 +257,7 @@ def test_symbols_that_contradict(cache: KernelCache):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_values_that_are_no_numbers_propagate(cache: KernelCache, value: float):
-    """In all elements, then in one of them."""
+    """They stand in all elements, then in one of them."""
     made = small_network()
     compiled = tw.compile(made, cache=cache)
     everywhere = np.full((2, 2, 6, 6), value, np.float32)
@@ -405,7 +405,7 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, digits: tw.Module, caplo
 
 
 def test_names_of_any_length():
-    """Of inputs, outputs, nodes, weights, and sizes; two of them differ at the end only."""
+    """Inputs, outputs, nodes, weights and sizes have long names; two of them differ at the end only."""
     long = "n" * 10_000
     nodes = [
         helper.make_node("Add", [f"{long}x", f"{long}w"], [f"{long}s"], name=f"{long}1"),

@@ -74,7 +74,7 @@ def pool(kernel: int, stride: int, *pads: int, ceil_mode: BoolAttr = NO) -> dict
 
 
 def resize(*shape: ExprLike, mode: str, **coefficient: Attribute) -> dict[str, Attribute]:
-    """By 3/2 along the first axis, by 2 along the second, pixels being centred."""
+    """Resize by 3/2 along the first axis, by 2 along the second, pixels being centred."""
     numbers = {"steps": ints([4, 2]), "offsets": ints([-1, -1]), "divisors": ints([6, 4])}
     return {"shape": DimsAttr.of(shape), "mode": StringAttr(mode), **numbers, **coefficient}
 

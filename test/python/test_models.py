@@ -25,7 +25,7 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "digits"
 TOLERANCE = 1e-4
-"""Of the largest magnitude in a tensor."""
+"""The error that is allowed, as a part of the largest magnitude in a tensor."""
 
 LARGE = ("bvlc_alexnet", "vgg19", "zfnet512")
 """Their weights take up to half a gigabyte; `test_light_models` finds the other six meaningful."""

@@ -189,7 +189,7 @@ def loop_model(
 
 
 LOOP_INPUTS = {"i": [], "c": [], "s": [4]}
-"""Of a body: the number of the iteration, whether it is one, a state."""
+"""The inputs of a body: the number of the iteration, whether it is one, a state."""
 
 DOUBLING = graph(
     [node("Add", "s s", "n"), node("Add", "n three", "y"), node("Identity", "c", "goes_on")],

@@ -344,7 +344,7 @@ def test_constant_of_shape_is_a_constant():
 
 
 def test_a_causal_mask_is_computed_beforehand():
-    """As PyTorch exports one: positions by cumulative sum, compared, joined with a triangle, made numbers."""
+    """PyTorch exports one so: positions by cumulative sum, compared, joined with a triangle, made numbers."""
     nodes = [
         node("Shape", "x", "shape"),
         node("Gather", "shape one", "length"),

@@ -118,7 +118,7 @@ EVERY = [(op, dtype) for op in REDUCTIONS for dtype in ("int32", "int64", "uint3
 
 
 def reduced(op: str, x: Array) -> Array:
-    """Along axis 1, as numbers without limits; then cut off."""
+    """Reduce along axis 1, as numbers without limits, and cut off then."""
     wide = x.astype(np.float64)
     functions: dict[str, Any] = {
         "ReduceL1": lambda: np.abs(wide).sum(1),
@@ -143,7 +143,7 @@ def test_reductions_of_integers(op: str, dtype: str, opset: int, cache: KernelCa
 
 
 def test_a_mean_does_not_overflow(cache: KernelCache):
-    """As in onnxruntime; onnx's evaluator adds up 32 bits."""
+    """It is what onnxruntime computes; onnx's evaluator adds up 32 bits."""
     most = np.iinfo(np.int32).max
     x = np.array([[most, most, 1], [-most, -most, -most], [-3, -4, 0]], np.int32)
     check(Case("ReduceMean", [x, int64(1)], {"keepdims": 0}, (1,), 18), cache)

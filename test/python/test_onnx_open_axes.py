@@ -213,7 +213,7 @@ def test_a_number_in_front(opset: int, cache: KernelCache):
 
 
 def test_a_number_in_front_of_axes_that_are_named(cache: KernelCache):
-    """In any order."""
+    """They are named in any order."""
     made = pad_model(["N", 3], "Mul", 7, 18, other=[0, 2], axes=[1, -2])
     made.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(np.array([1, 0]), "zeros"))
     wanted = lambda x: np.pad(x, [(6, 0), (0, 1)], constant_values=7)  # noqa: E731
@@ -251,7 +251,7 @@ def test_pads_that_are_refused(begins: str, constants: dict[str, Any], message: 
 
 
 def test_pads_below_zero_cut(cache: KernelCache):
-    """To 5 rows, of fewer or of more."""
+    """There are 5 rows afterwards, of fewer or of more."""
     nodes = [
         node("Shape", "x", "sizes"),
         node("Sub", "wanted sizes", "missing"),

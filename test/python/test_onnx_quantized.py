@@ -24,7 +24,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
 
 
 def model(nodes, x, constants, dims=None):
-    """From x to y; of the array x, sizes may be given names."""
+    """A model from x to y; sizes of the array x may be given names."""
     kind = helper.np_dtype_to_tensor_dtype(x.dtype)
     graph = helper.make_graph(
         nodes,
@@ -50,7 +50,7 @@ def quantized(steps: Array, zero: Array | int, dtype: type[np.generic]) -> Array
 
 
 def convolved(x: Array, w: Array, pad: int) -> Array:
-    """Of integers, one image; window by window."""
+    """Convolve one image of integers, window by window."""
     x = np.pad(x.astype(np.int64), ((0, 0), (0, 0), (pad, pad), (pad, pad)))
     windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], axis=(2, 3))
     return np.einsum("nchwij,ocij->nohw", windows, w.astype(np.int64))

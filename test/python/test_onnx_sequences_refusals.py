@@ -15,7 +15,7 @@ from test_onnx_sequences import TENSOR, branch, loop_over, map_model, sequence_m
 from tilework.frontends.onnx import import_onnx
 
 PARTS = node("SplitToSequence", "x", "parts")
-"""Of x, 3 by 2, three rows."""
+"""The three rows of x, which is 3 by 2."""
 
 
 def of_parts(

@@ -25,7 +25,7 @@ from tilework.targets import Target, parse_target
 from tilework.targets.cpu.host import host_target
 
 ERRORS, FLOOR = {24: 2.0**-18, 28: 2.0**-22}, 2.0**-62
-"""Of a weight of so many bits: of itself, or of the largest of its output."""
+"""The largest error of a weight of so many bits, as a part of itself, or of the largest of its output."""
 
 BITS = pytest.mark.parametrize("bits", [24, 28])
 

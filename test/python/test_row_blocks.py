@@ -24,7 +24,7 @@ NO_MASKS = replace(parse_target("llvm -mcpu=x86-64"), cores=2)
 
 
 def softmax(k: KernelBuilder, x: Tensor) -> Tensor:
-    """Along the last axis."""
+    """A softmax along the last axis."""
     *rows, columns = x.dims
     largest = k.compute("max", rows, lambda *i: k.reduce_max((columns,), lambda r: x[(*i, r)]))
     exps = k.compute("exp", x.dims, lambda *i: k.call("exp", x[i] - largest[i[:-1]]))
@@ -33,7 +33,7 @@ def softmax(k: KernelBuilder, x: Tensor) -> Tensor:
 
 
 def softmax_kernel(*shape: int) -> KernelOp:
-    """Of a tensor."""
+    """A kernel that is the softmax of a tensor."""
     k = KernelBuilder("softmax")
     return k.finish([softmax(k, k.argument(TensorType(f32, shape), "x"))])
 

@@ -118,7 +118,7 @@ class Network:
         return self.node("DequantizeLinear", steps, scale_name, zero_name)
 
     def weight(self, *shape: int, axis: int = 0) -> str:
-        """Of 8 bits, a scale for each output."""
+        """A weight of 8 bits, with a scale for each output."""
         scales = RANDOM.uniform(0.001, 0.002, shape[axis]).astype(np.float32)
         values = RANDOM.integers(-128, 128, shape).astype(np.int8)
         zeros = np.zeros(shape[axis], np.int8)
