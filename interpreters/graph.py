@@ -25,7 +25,7 @@ from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import CopyOp, DefineParameterOp, FusedOp, ParameterOp, YieldOp
 from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
 from tilework.dialects.support.shapes import dims_of
-from tilework.interpreters.symbols import told_symbols
+from tilework.interpreters.symbols import solve_symbols
 
 Array: TypeAlias = NDArray[Any]
 Observer: TypeAlias = Callable[[SSAValue, Array], None]
@@ -82,7 +82,7 @@ def evaluate_function(
     sizes = [
         pair for v, x in zip(block.args, inputs, strict=True) for pair in zip(dims_of(v.type), x.shape, strict=True)
     ]
-    symbols = told_symbols(sizes)
+    symbols = solve_symbols(sizes)
     _check_requirements(block, symbols)
     return _Evaluation(parameters, observe, symbols).block(block, inputs)
 

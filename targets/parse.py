@@ -6,7 +6,7 @@ from functools import cache
 from types import ModuleType
 
 from tilework.algebra.errors import TileworkError, UsageError
-from tilework.plugins.packages import Folder, by_name, folders_of, member_of, told, tree_folders
+from tilework.plugins.packages import Folder, by_name, folders_of, member_of, one_line, tree_folders
 from tilework.targets.base import Target
 
 HOST = "host"
@@ -64,7 +64,7 @@ def _read(family: ModuleType, kind: str, words: list[str], text: str) -> Target:
     except TileworkError:
         raise
     except Exception as error:
-        raise TileworkError(f"'parse' of {family.__name__} fails for '{text}': {told(error)}") from error
+        raise TileworkError(f"'parse' of {family.__name__} fails for '{text}': {one_line(error)}") from error
     return target
 
 

@@ -170,7 +170,7 @@ def clz(x: object) -> Scalar:
 
 
 def call_intrin(dtype: object, func_name: str, *args: object) -> Scalar:
-    """What an intrinsic of the library on scalars, such as "words.dot", makes of values, as a value of type dtype."""
+    """What an intrinsic of the library on scalars, such as "dot4.ui8i8", makes of values, as a value of type dtype."""
     known = {name: declared for name, declared in library().items() if declared.is_on_scalars}
     declared = known.get(func_name)
     if declared is None:

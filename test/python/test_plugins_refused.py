@@ -117,9 +117,9 @@ def relu(node): ...
             "mine.mlir: @other.twice belongs into other.mlir, by its name",
         ),
         (
-            "dialects/isa/words.mlir",
-            "te.intrinsic @words.dot(%x: f32) -> f32 { te.yield %x : f32 }",
-            "there are two intrinsics called 'words.dot', in ",
+            "dialects/isa/dot4.mlir",
+            "te.intrinsic @dot4.ui8i8(%x: f32) -> f32 { te.yield %x : f32 }",
+            "there are two intrinsics called 'dot4.ui8i8', in ",
         ),
         ("dialects/isa/mine.mlir", "te.intrinsic @mine.twice(%x: f32", "mine.mlir:1:33: "),
         (

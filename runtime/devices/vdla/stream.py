@@ -255,7 +255,7 @@ class Stream:
             for unit in Unit
         }
 
-    def told(self, at: int) -> str:
+    def describe(self, at: int) -> str:
         """An instruction for messages: its number, its name and where it comes from."""
         instruction = self.instructions[at]
         origin = f", from {instruction.origin}" if instruction.origin else ""

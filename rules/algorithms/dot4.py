@@ -29,7 +29,7 @@ from tilework.targets import Target
 
 
 @dataclass(frozen=True)
-class Words(Algorithm):
+class Dot4(Algorithm):
     """Words are the same memory where their bytes are side by side, in rows or in blocks of channels; or another kernel
     puts them together, `apart`."""
 
@@ -43,7 +43,7 @@ class Words(Algorithm):
         return 0
 
     @classmethod
-    def proposals(cls, product: Product, precision: Precision, target: Target) -> Iterator[Words]:
+    def proposals(cls, product: Product, precision: Precision, target: Target) -> Iterator[Dot4]:
         if target.dot_bits and (product.dtype(0), product.dtype(1)) == (UNSIGNED_BYTE, i8):
             yield from (cls(apart) for apart in (False, True) if _argument(product, apart) is not None)
 

@@ -2,7 +2,7 @@
 
 // The sum of four products: of the bytes of one word, without sign, and those of another one, with a sign. Nothing
 // overflows.
-te.intrinsic @words.dot(%x: i32, %w: i32) -> i32 {
+te.intrinsic @dot4.ui8i8(%x: i32, %w: i32) -> i32 {
   %low = arith.constant 255 : i32
   %top = arith.constant 24 : i32
   %x0 = arith.andi %x, %low : i32

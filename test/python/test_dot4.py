@@ -33,7 +33,7 @@ def kernel(lanes: int | None, summed: bool) -> str:
 loop.kernel @k ins(%xs: memref<{N}xi32>, %ws: memref<{N}xi32>, %as: memref<{N}xi32>) outs(%out: memref<{N}xi32>) {{
   loop.for %i = 0 to {N // (lanes or 1)} "i" {{
     {loads}
-    %d = loop.call_intrinsic @words.dot(%x, %w) : ({type_}, {type_}) -> {type_}
+    %d = loop.call_intrinsic @dot4.ui8i8(%x, %w) : ({type_}, {type_}) -> {type_}
     {sums}
     loop.store %{"t" if summed else "d"}, %out[{at}] : memref<{N}xi32>{part}
   }}
