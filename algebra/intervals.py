@@ -10,7 +10,7 @@ import numpy as np
 from tilework.algebra.index_expr import Atom, Compound, Expr, Key, Var, const, maximum, minimum
 
 Interval = tuple[Expr, Expr]
-"""Inclusive ends."""
+"""An interval of integers with both ends included."""
 
 MOST_POINTS = 4096
 """How many values of the running variables are tried one by one."""

@@ -106,7 +106,7 @@ def _round_half_away(a: Value) -> Value:
 
 
 def multiply_add(a: Value, b: Value, c: Value) -> Value:
-    """Rounded twice."""
+    """Multiply and add, rounded twice."""
     return a * b + c
 
 

@@ -32,7 +32,7 @@ class _Touched:
 
     @classmethod
     def of(cls, storage: Array) -> _Touched:
-        """Nobody has touched it."""
+        """Make the record of storage that nobody has touched."""
         writer, reader = (np.full(len(storage), NOBODY, np.int64) for _ in range(2))
         written_by, read_by = (np.zeros(len(storage), np.int64) for _ in range(2))
         return cls(storage, writer, reader, np.zeros(len(storage), bool), written_by, read_by)

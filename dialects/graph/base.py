@@ -52,7 +52,7 @@ class Category(IntEnum):
     """complex-out-fusable: element-wise operators can be fused to its output (convolution, dense, pooling)."""
     TUPLE = 7
     OPAQUE = 8
-    """Never fused."""
+    """Operators of this category are never fused."""
 
 
 class SizesDiffer(VerifyException):

@@ -113,13 +113,13 @@ def dropout_by_input(node: Node) -> Value:
 
 @converter("LeakyRelu")
 def leaky_relu(node: Node) -> Value:
-    """A slope below zero."""
+    """Multiply what is below zero by a slope."""
     return activations.leaky_relu(node, node.value(0), node.attribute("alpha", 0.01))
 
 
 @converter("Elu")
 def elu(node: Node) -> Value:
-    """An exponential below zero."""
+    """Replace what is below zero by an exponential."""
     return activations.elu(node, node.value(0), node.attribute("alpha", 1.0))
 
 

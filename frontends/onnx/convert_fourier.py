@@ -14,7 +14,7 @@ from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.values import Array, Value, known
 
 LARGEST = 1 << 26
-"""Numbers of a matrix."""
+"""How many numbers a matrix may have."""
 
 
 @converter("DFT", since=17)

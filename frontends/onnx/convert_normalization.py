@@ -69,7 +69,7 @@ def _mixed(node: Node, i: int, of_batch: Value) -> Value:
 
 @converter("LRN")
 def lrn(node: Node) -> Value:
-    """Across channels."""
+    """Normalize each element by its neighbours across channels."""
     return node.emit(
         LrnOp,
         node.value(0),

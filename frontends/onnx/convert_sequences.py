@@ -54,7 +54,7 @@ def sequence_erase(node: Node) -> ValueSequence:
 
 @converter("SequenceAt")
 def sequence_at(node: Node) -> Value:
-    """One element."""
+    """Take one element of a sequence."""
     values = _sequence(node).values
     return values[_position(node, 1, len(values))]
 

@@ -26,7 +26,7 @@ def range_(node: Node) -> Value:
 
 @converter("ConstantOfShape")
 def constant_of_shape(node: Node) -> Value:
-    """One number, repeated."""
+    """Make a tensor of one number, repeated."""
     value = node.attribute("value", np.zeros(1, np.float32))
     dims = as_dims(node.array(0, "shape"))
     require_sizes(node, dims)

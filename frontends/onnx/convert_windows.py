@@ -108,7 +108,7 @@ def _places_without_padding(
 
 @converter("AveragePool")
 def average_pool(node: Node) -> Value:
-    """Padding counts on request."""
+    """Average over windows, in which padding counts on request."""
     counts = bool(node.attribute("count_include_pad", 0))
     geometry = _pooling(node)
     if counts or not geometry.is_open:

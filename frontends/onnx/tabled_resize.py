@@ -49,7 +49,7 @@ class Place:
         return ceil((2 if mode == "cubic" else 1) * self.spread)
 
     def coordinates(self) -> list[Fraction]:
-        """Where the elements stand."""
+        """Where the elements of the result stand in the input."""
         return [self.slope * i + self.start for i in range(self.size)]
 
 

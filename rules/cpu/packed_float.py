@@ -42,7 +42,7 @@ class PackedFloatForm:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """How many rows there are."""
         return prod(sizes_of(self.final)[:-1])
 
 

@@ -196,7 +196,7 @@ class _Tiled:
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """The same of each."""
+        """How many iterations each reduce axis has."""
         return {name: size_of([(name, extent)]) for name, extent in self.reduction}
 
     @cached_property
@@ -442,7 +442,7 @@ class _Step:
         return self.vectors * prod(factors.values())
 
     def _loaded(self, read: Read, factors: Mapping[str, int]) -> float:
-        """Loads of a step."""
+        """How many loads a step of the sum has."""
         if self.taps:
             beside = {self.vector: range(0, self.vectors * self.width, self.width)}
             points = beside | {axis: range(f) for axis, f in factors.items()} | dict(self.taps)

@@ -83,7 +83,7 @@ class StrassenForm:
 
     @property
     def span(self) -> int:
-        """Outputs at a time."""
+        """How many outputs are computed at a time."""
         return self.lanes * self.vectors
 
     @property

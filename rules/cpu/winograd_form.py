@@ -96,7 +96,7 @@ class WinogradForm:
 
     @property
     def span(self) -> int:
-        """Filters at a time."""
+        """How many filters are computed at a time."""
         return self.lanes * self.vectors
 
     @property
@@ -396,7 +396,7 @@ class _Reading:
 
     @classmethod
     def of(cls, stages: Mapping[str, ComputeOp], filter_blocks: int) -> _Reading:
-        """Those of a kernel."""
+        """The costs of a kernel."""
         product = stages[PRODUCT]
         weights = [*product.spatial[3:], *product.reduction]
         return cls(4 * size_of(weights), 4 * size_of(stages[DATA].spatial), filter_blocks)

@@ -61,7 +61,7 @@ def in_single(nodes: list[onnx.NodeProto], inputs: dict[str, Array], constants: 
 
 
 def run_both(made: onnx.ModelProto, inputs: dict[str, Array], cache: KernelCache) -> tuple[Array, Array]:
-    """Compiled and interpreted."""
+    """The results of compiled code and of the interpreter."""
     imported = import_onnx(made)
     [meant] = run_function(imported.module, "main", list(inputs.values()), imported.parameters)
     return tw.compile(made, cache=cache, processes=1).run(inputs)["y"], meant

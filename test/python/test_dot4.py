@@ -112,7 +112,7 @@ class Network:
         return self.node("DequantizeLinear", x, self.constant(np.float32(scale)), self.constant(zero))
 
     def quantized(self, x: str, scale: float, zero: np.generic) -> str:
-        """Quantized and dequantized again."""
+        """A tensor that is quantized and dequantized again."""
         scale_name, zero_name = self.constant(np.float32(scale)), self.constant(zero)
         steps = self.node("QuantizeLinear", x, scale_name, zero_name)
         return self.node("DequantizeLinear", steps, scale_name, zero_name)

@@ -92,7 +92,7 @@ def apply(k: KernelBuilder, op: type[GraphOp], *tensors: Tensor, **properties) -
 
 
 def image(k: KernelBuilder, name: str, dims: Sequence[int], block: int) -> Tensor:
-    """An argument, unpacked."""
+    """An argument of the group, unpacked."""
     if not block:
         return k.argument(TensorType(f32, dims), name)
     n, c, *rest = dims

@@ -31,7 +31,7 @@ LARGE = ("bvlc_alexnet", "vgg19", "zfnet512")
 """Their weights take up to half a gigabyte; `test_light_models` finds the other six meaningful."""
 
 SLOW = (*LARGE, "densenet121", "inception_v1")
-"""Left to `make slow`."""
+"""The networks that are left to `make slow`."""
 
 
 @pytest.fixture(scope="module")

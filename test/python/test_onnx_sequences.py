@@ -295,7 +295,7 @@ BACK = branch([node("SequenceConstruct", "b a", "s")])
 
 @pytest.mark.parametrize("taken", [False, True])
 def test_branches_that_make_sequences(taken: bool, cache: KernelCache):
-    """Known beforehand or not."""
+    """Which branch is taken may be known beforehand or not."""
     nodes = [node("If", "c", "s", then_branch=FORTH, else_branch=BACK)]
     shapes = {"a": [2, 3], "b": [2, 3]}
     feeds = {"a": numbers(2, 3), "b": numbers(2, 3, seed=1)}
@@ -429,7 +429,7 @@ def test_an_optional_with_an_element_or_without(has_element: bool, cache: Kernel
 
 
 def test_an_optional_that_is_an_output():
-    """Is its element."""
+    """The output is the element of the optional."""
     made = sequence_model([node("Optional", "x", "y")], {"x": [3]}, "y")
     made.graph.output[0].type.CopyFrom(helper.make_optional_type_proto(TENSOR))
     imported = import_onnx(made)

@@ -174,7 +174,7 @@ def test_what_others_define_is_given_a_sequence():
 
 
 def test_what_is_given_is_shown():
-    """A few elements."""
+    """A few elements are shown."""
     nodes = [node("SplitToSequence", "x", "s"), node("SequenceAt", "s i", "y")]
     for rows, shown in ((2, "seq(1x2xf32, 1x2xf32), i64"), (9, f"seq({'1x2xf32, ' * 4}...), i64")):
         assert refusal(model(nodes, {"x": [rows, 2], "i": []}, "y")).endswith(f"(inputs: {shown})")

@@ -266,7 +266,7 @@ def windows(x: Array, padding: float) -> Array:
 
 
 def of_windows() -> Iterator[Case]:
-    """Operators of images."""
+    """The operators that take images."""
     window = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}
     floats, bytes_ = FLOATS, [dtype for dtype in INTEGERS if dtype.itemsize == 1]
 

@@ -35,7 +35,7 @@ def _graph_chain(size: int) -> str:
 
 
 def _graph_concat(size: int) -> str:
-    """One concatenation."""
+    """A graph that concatenates all parts once."""
     names = ", ".join(f"%x{i}" for i in range(size))
     whole = f"tensor<{size * WIDTH}xf32>"
     types = ", ".join([TENSOR] * size)

@@ -72,7 +72,7 @@ class _Rewriting:
         """By what a tensor in blocks was before."""
 
     def rewrite(self, graph: Block) -> None:
-        """Rewrite them all."""
+        """Rewrite all groups into their layouts."""
         done = [op for op in graph.ops if not self._layouts.keys().isdisjoint((*op.operands, *op.results))]
         for op in done:
             new = self._group(op) if isinstance(op, FusedOp) else self._view(op)

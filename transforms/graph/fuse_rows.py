@@ -112,7 +112,7 @@ class _Rows:
 
     @property
     def length(self) -> int:
-        """Elements of one."""
+        """How many elements a row has."""
         return prod(d.constant or 0 for d in self.full[-self.last :])
 
     def fills(self, op: GraphOp) -> bool:

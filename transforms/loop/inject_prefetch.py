@@ -137,7 +137,7 @@ class _Block:
     ahead: int
 
     def step(self, loop: ForOp) -> int:
-        """Elements between neighbouring iterations."""
+        """How many elements lie between neighbouring iterations."""
         return self.position.coefficient(loop.index)
 
     @property

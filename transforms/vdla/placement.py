@@ -89,7 +89,7 @@ class _Placed:
 
     @property
     def types(self) -> Sequence[TensorType[Attribute]]:
-        """Those of the operands."""
+        """The types of the operands."""
         op = self._product.op
         rows, _, *size = op.dims(0)
         channels, outputs = self._product.channels + self._more_channels, self._product.outputs + self._more_outputs

@@ -63,7 +63,7 @@ def _accumulated(e: Emitter, op: CallIntrinsicOp, accumulator: str | None) -> st
 
 
 def _sum_of_products(e: Emitter, op: CallIntrinsicOp, start: str) -> str:
-    """Byte by byte."""
+    """Write the sum of products byte by byte."""
     type_, lanes, value = e.type(op.result), lanes_of(op.result.type), e.text.value
     unsigned, signed = (e.get(v) for v in op.arguments)
     total = "0" if start == "zeroinitializer" and lanes is None else start

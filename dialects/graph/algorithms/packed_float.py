@@ -42,7 +42,7 @@ LANES = 16
 _SIGN, _SIZE, _INFINITE = -1 << 31, (1 << 31) - 1, 0x7F800000
 
 _RANGE = 63
-"""Exponents below the largest."""
+"""How many exponents below the largest a weight can have."""
 
 _PLACES = 2
 """By which a weight is further up in a word than in a float: an exponent has two bits less."""
@@ -51,7 +51,7 @@ _ONE = 0x20000000
 """What is missing in the exponents of floats then, so that the largest weight is one or a bit more."""
 
 _AT_ONCE = 1024
-"""Channels."""
+"""How many channels are computed at once."""
 
 _EXPONENTS = 4
 """How many bits of a word hold exponents."""
