@@ -148,7 +148,8 @@ def _is_size(e: Expr) -> bool:
 
 
 def _within_a_block(atom: Compound, ranges: Mapping[Key, Interval]) -> Interval | None:
-    """Of g*q + r by a multiple d of g, where r runs within 0 .. g - 1: the quotient is fixed, the remainder runs as r.
+    """The quotient or remainder of g*q + r by a multiple d of g, where r runs within 0 .. g - 1: the quotient is fixed,
+    the remainder runs as r.
 
     (g*q + r) floordiv d = (g*q) floordiv d and (g*q + r) mod d = (g*q) mod d + r.
     """

@@ -91,9 +91,9 @@ class Module:
         self._known: KnownCalls | None = None
         """How the next call may be made."""
         self._known_of: dict[tuple[Shape, ...], KnownCalls] = {}
-        """By the shapes of their inputs, so that shapes in turns cost nothing again."""
+        """The known calls by the shapes of their inputs, so that shapes in turns cost nothing again."""
         self._last_shapes: tuple[Shape, ...] | None = None
-        """Of the inputs of the last call that was none of those known."""
+        """The shapes of the inputs of the last call that was none of those known."""
         self._input_table = address_table(len(manifest.inputs))
         self._output_table = address_table(len(manifest.outputs))
 

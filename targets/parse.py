@@ -29,7 +29,8 @@ def parse_target(text: str) -> Target:
 
 
 def target_to_compile_for(text: str) -> Target:
-    """As `parse_target`, but a UsageError too for a machine that the kind's code generator does not know."""
+    """Parse a target as `parse_target` does, but raise UsageError, too, for a machine that the kind's code generator
+    does not know."""
     target = parse_target(text)
     member_of(_families(folders_of("targets"))[target.kind], "check_names")(target)
     return target

@@ -114,7 +114,7 @@ class DivOp(BinaryOp):
 
 
 def truncated_quotient(a: Array, b: Array) -> Array:
-    """Of integers, cut off towards zero; 0 for a b of 0."""
+    """The quotient of integers, cut off towards zero; 0 for a b of 0."""
     with np.errstate(divide="ignore", over="ignore"):  # numpy's quotient for 0 is 0, its remainder too
         return a // b + ((np.fmod(a, b) != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
 

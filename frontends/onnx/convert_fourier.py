@@ -47,7 +47,7 @@ def fourier_transform(node: Node) -> Value:
 
 @converter("STFT", since=17)
 def short_time_fourier_transform(node: Node) -> Value:
-    """Of frames that begin so many samples after each other, as many as fit in the signal."""
+    """Transform frames that begin so many samples after each other, as many as fit in the signal."""
     dims, step = node.dims(0), node.count(1, "frame step").constant
     if len(dims) != 3 or node.has(2) and len(node.dims(2)) != 1:
         raise node.error("it takes signals [batch, length, 1 or 2], and one window")

@@ -30,7 +30,7 @@ SOFTMAX: dict[str, type[GraphOp]] = {"Softmax": SoftmaxOp, "LogSoftmax": LogSoft
 
 @converter("BatchNormalization")
 def batch_normalization(node: Node) -> Value | Sequence[Value]:
-    """By the mean and variance that are given or, in training mode, by those of the batch.
+    """Normalize by the mean and variance that are given or, in training mode, by those of the batch.
 
     Other outputs are made of training mode as opset 14 has it: how both sorts of mean, and of variance, are mixed.
     """
@@ -163,7 +163,7 @@ def layer_normalization(node: Node) -> Sequence[Value]:
 
 @converter("RMSNormalization", since=23)
 def rms_normalization(node: Node) -> Value:
-    """By the root of the mean of the squares over the axes from `axis` on, times a scale."""
+    """Normalize by the root of the mean of the squares over the axes from `axis` on, times a scale."""
     x = node.widened(node.value(0))
     axes = range(axis_from_front(node, -1), len(node.dims(0)))
     normalized = node.narrowed(node.emit(DivOp, x, _deviation(node, x, axes)))

@@ -21,7 +21,7 @@ from tilework.frontends.onnx.values import AnyValue, Known, OptionalValue, Value
 
 @converter("SequenceEmpty")
 def sequence_empty(node: Node) -> ValueSequence:
-    """Of floats where it does not say otherwise."""
+    """Make an empty sequence, of floats where it does not say otherwise."""
     return ValueSequence((), node.attribute("dtype", onnx.TensorProto.FLOAT))
 
 
@@ -118,7 +118,7 @@ def split_to_sequence(node: Node) -> ValueSequence:
 
 
 def _sizes(node: Node, axis: int) -> list[Expr]:
-    """Of the parts along the axis that is split."""
+    """The sizes of the parts along the axis that is split."""
     if node.has(1):
         given = node.array(1, "size of parts")
         if given.ndim == 1:

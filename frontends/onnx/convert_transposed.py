@@ -56,7 +56,7 @@ class _Axis:
 
     @property
     def spread(self) -> int:
-        """By how much taps are moved apart in the weight."""
+        """How far taps are moved apart in the weight."""
         return self.dilation if self.stride > 1 else 1
 
     @property

@@ -25,7 +25,7 @@ from tilework.targets.base import LINE_BYTES
 from tilework.targets.cpu.target import CpuTarget
 
 _STRAIGHT = 64
-"""Of how many steps a reduction may become straight-line code."""
+"""How many steps a reduction may have that becomes straight-line code."""
 
 _SINGLE = 1 / 8
 """How much the cost of a result weighs where symbolic axes have one element, beside that where they are long."""

@@ -206,7 +206,7 @@ def _long(compute: ComputeOp) -> list[str]:
 def _product(
     reduction: ComputeOp, row_axes: Sequence[str], count: int, copied: set[SSAValue], target: CpuTarget
 ) -> Product:
-    """Of a matrix whose rows lie far apart a copy is read, if there are tiles enough to read it.
+    """A copy is read of a matrix whose rows lie far apart, if there are tiles enough to read it.
 
     Not of one that is read in several ways: those in `copied`, to which what is copied is added, or by one product.
     """

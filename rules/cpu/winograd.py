@@ -258,7 +258,7 @@ class _GridWriter(_Writer):
 
 
 class _CountedWriter(_Writer):
-    """Of tiles that are counted through."""
+    """Writes the loop over tiles that are counted through."""
 
     def final(self) -> tuple[SSAValue, SSAValue]:
         s, form, blocks = self.s, self.form, self.form.blocks

@@ -25,7 +25,7 @@ MOST_IN_BLOCK = 64
 """Tiles of a block where nobody knows how many there are: the buffers of a whole one are there for few, too."""
 
 COUNTED_RANK = 5
-"""Of transformed data where tiles are counted through."""
+"""The rank of transformed data where tiles are counted through."""
 
 
 @dataclass(frozen=True)

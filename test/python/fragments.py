@@ -1,4 +1,4 @@
-"""Finds docstrings that hang on the name above them: they begin with a preposition, and no main clause follows."""
+"""Finds docstrings that hang on the name above them, such as "Of its weight; not yet inserted."."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+HANGING = frozenset("Of By As Whose Are".split())
+"""Docstrings begin with none of these, but for `As many` and `As much`."""
 PREPOSITIONS = frozenset(
-    "Of By From In To For With As At Over Without Between Whose Along Beside On Through Up Under Around".split()
+    "From In To For With At Over Without Between Along Beside On Through Up Under Around".split()
 )
 VERB = re.compile(
     r"\b(?:is|are|was|were|be|has|have|had|does|do|did|can|may|must|will|would|cannot|gives?|takes?|makes?|holds?|goes|"
@@ -46,9 +48,12 @@ def docstrings(source: str) -> Iterator[Docstring]:
 
 
 def is_fragment(text: str) -> bool:
-    """Whether the first sentence begins with a preposition and has no verb that is known here."""
+    """Whether the first sentence hangs on a name, or begins with a preposition and has no verb that is known here."""
     sentence = re.split(r"[.;:](?:\s|$)", " ".join(text.split()))[0]
-    return sentence.partition(" ")[0].rstrip(",") in PREPOSITIONS and VERB.search(sentence) is None
+    first, _, rest = sentence.partition(" ")
+    if first.rstrip(",") in HANGING:
+        return not rest.startswith(("many", "much"))
+    return first.rstrip(",") in PREPOSITIONS and VERB.search(sentence) is None
 
 
 def _described(around: ast.AST, before: ast.AST) -> str | None:

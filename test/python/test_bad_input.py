@@ -163,7 +163,7 @@ def test_unknown_target():
 
 @pytest.mark.parametrize("node", [("Conv", {}), ("MaxPool", {"kernel_shape": [3, 3]})])
 def test_windows_that_do_not_fit_into_the_image_of_one_call(node):
-    """Of an image whose size only a call tells; also where what follows would hide it."""
+    """The image has a size that only a call tells; it is refused also where what follows would hide it."""
     kind, attributes = node
     made = model(
         [

@@ -119,7 +119,7 @@ def test_a_subject_answers_with_its_error(artefact):
 
 
 def test_a_subject_that_dies_is_quoted(tmp_path, monkeypatch):
-    """As where an engine's library cannot be loaded."""
+    """An engine's library that cannot be loaded does so."""
     dies = tmp_path / "dies"
     dies.write_text("#!/bin/sh\necho first >&2\necho cannot load libjax.so >&2\nexit 3\n")
     dies.chmod(0o755)
@@ -132,7 +132,7 @@ def test_a_subject_that_dies_is_quoted(tmp_path, monkeypatch):
 
 
 def test_an_answer_longer_than_a_pipe_holds(tmp_path, monkeypatch):
-    """As that of a model with hundreds of calls."""
+    """A model with hundreds of calls has such an answer."""
     talks = tmp_path / "talks"
     talks.write_text("""#!/bin/sh\nprintf '{"text": "'\nhead -c 300000 /dev/zero | tr '\\0' x\nprintf '"}'\n""")
     talks.chmod(0o755)

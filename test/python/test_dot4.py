@@ -143,7 +143,7 @@ TARGETS = ["llvm -mcpu=x86-64-v3", "llvm"]
 @pytest.fixture(params=TARGETS)
 def check(request: pytest.FixtureRequest, cache: KernelCache):
     def run(network: Network, y: str, tolerance: float = 1e-5) -> None:
-        """As the standard says, but for rounding: of the largest number."""
+        """Run a model, and compare with what the standard says, but for rounding of the largest number."""
         made = network.model(y)
         [expected] = ReferenceEvaluator(made).run(None, {"x": network.x})
         found = tw.compile(made, target=request.param, cache=cache, processes=1)(network.x)

@@ -49,7 +49,7 @@ def test_dot_products_of_bytes_are_sums_of_products():
 
 
 def test_dot_products_of_bfloat16_are_sums_of_products():
-    """Of all numbers that there are; products are exact, but for those that no float holds."""
+    """All numbers that there are are multiplied; products are exact, but for those that no float holds."""
     x, w = (RANDOM.integers(-(2**31), 2**31, 1000).astype(np.int32) for _ in "xw")
     numbers = [v.view(ml_dtypes.bfloat16).astype(np.float32).reshape(-1, 2) for v in (x, w)]
     with np.errstate(all="ignore"):

@@ -136,7 +136,7 @@ def test_a_branch_in_a_loop(cache: KernelCache):
 
 
 def test_a_branch_that_the_number_of_a_step_decides(cache: KernelCache):
-    """Of so many steps that they are a loop, which reads what is around it in either branch."""
+    """There are so many steps that they are a loop, which reads what is around it in either branch."""
     body = graph(
         [
             node("Equal", "i second", "taken"),

@@ -379,7 +379,7 @@ def test_a_branch_in_a_loop(cache: KernelCache):
 @pytest.mark.parametrize("shape", [(), (1,)])
 @pytest.mark.parametrize("condition", [True, False])
 def test_a_branch_that_data_decides(condition: bool, shape: tuple[int, ...], cache: KernelCache):
-    """Of several outputs, which read what is around them, and in a branch of a branch."""
+    """It has several outputs, which read what is around them, and in a branch of a branch."""
     inner = node("If", "other", "z", then_branch=ONES, else_branch=TWOS)
     branches = [
         graph([node("Neg", "x", "y"), node("Identity", "x", "z")], {}, "y z"),

@@ -115,7 +115,7 @@ def test_graphs_inside_of_a_function_have_its_parameters():
 
 
 def test_an_older_opset_inside():
-    """Whose Unsqueeze has its axes as an attribute."""
+    """Its Unsqueeze has its axes as an attribute."""
     nodes = [helper.make_node("Unsqueeze", ["a"], ["b"], axes=[0])]
     old = function("Old", ["a"], ["b"], nodes, opsets=[helper.make_opsetid("", 11)])
     check(model_of([helper.make_node("Old", ["x"], ["y"], domain="own")], [old]), X[None])

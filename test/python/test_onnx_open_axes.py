@@ -193,7 +193,7 @@ def test_padding_at_both_ends(opset: int, cache: KernelCache):
 def pad_model(
     shape: Sequence[int | str], begins: str, value: Any = None, opset: int = 13, **constants: Any
 ) -> onnx.ModelProto:
-    """By what `begins` says of the sizes of `x`, in front of each axis, and by none behind."""
+    """A model that pads by what `begins` says of the sizes of `x`, in front of each axis, and by none behind."""
     nodes = [
         node("Shape", "x", "sizes"),
         node(begins, "sizes other", "widths"),

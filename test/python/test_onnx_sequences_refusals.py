@@ -215,7 +215,7 @@ def test_a_long_loop_that_makes_a_sequence():
 
 
 def long_loop(nodes: Sequence[onnx.NodeProto], op: str = "Loop") -> onnx.ModelProto:
-    """Whose body makes something of the numbers h."""
+    """A loop whose body makes something of the numbers h."""
     if op == "Scan":
         body = graph(nodes, {"s": [4], "x": [4]}, "n y")
         return model([node("Scan", "h xs", "end ys", body=body, num_scan_inputs=1)], {"h": [4], "xs": [3, 4]}, "end ys")

@@ -86,7 +86,7 @@ class Case:
 def case(
     op: str, want: Callable[[Array], Array], dtypes: Sequence[np.dtype[Any]], inputs: str = "x", **more: Any
 ) -> Case:
-    """Of one result, which is computed."""
+    """A case of one result, which is computed."""
     return Case(node(op, inputs, op, **more), lambda x: [want(x)], dtypes, exact=False)
 
 

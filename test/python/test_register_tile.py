@@ -259,7 +259,7 @@ def images_tile(rows: int, columns: int, cpu: str) -> Tile:
 @pytest.mark.parametrize("cpu", ["x86-64", "haswell", "znver4"])
 @pytest.mark.parametrize("columns", [16, 64, 100])
 def test_axes_of_unknown_extent_are_tiled_by_few_factors(columns: int, cpu: str):
-    """Of which their extents are multiples more often than of others."""
+    """Their extents are multiples of these more often than of others."""
     tile = images_tile(1, columns, cpu)
     assert tile.vector == "j" and tile.factors["n"] in (4, 8)
 
@@ -319,7 +319,7 @@ def test_several_vectors_along_an_unknown_axis_need_masks_and_known_steps(cpu: s
 
 
 def points_tile(points: Expr, cpu: str, *, rows: bool) -> Tile:
-    """Of 64 filters at the points of an image, which lie side by side, or each in a row of its channels."""
+    """The tile of 64 filters at the points of an image, which lie side by side, or each in a row of its channels."""
     k = KernelBuilder("points")
     x = k.argument(tensor_type([points, 64] if rows else [64, points], f32), "x")
     w = k.argument(TensorType(f32, (64, 64)), "w")

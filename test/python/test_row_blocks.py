@@ -81,7 +81,8 @@ def mean(dims: tuple[int, ...], *summed: int) -> KernelOp:
 
 
 def many_stages(columns: int) -> KernelOp:
-    """Of one row, whose stages are read again when others have been computed: four of them are there at a time."""
+    """A kernel of one row, whose stages are read again when others have been computed: four of them are there at a
+    time."""
     k = KernelBuilder("many")
     x = k.argument(TensorType(f32, (1, columns)), "x")
 
@@ -104,7 +105,7 @@ def many_stages(columns: int) -> KernelOp:
 
 
 def largest(rows: int, columns: int, step: int = 1, width: int | None = None) -> KernelOp:
-    """Of every row, or of windows that move by `step` along the only one."""
+    """The largest element of every row, or of windows that move by `step` along the only one."""
     k = KernelBuilder("largest")
     x = k.argument(TensorType(f32, (rows, columns) if width is None else (step * rows + width,)), "x")
 

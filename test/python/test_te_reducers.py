@@ -37,7 +37,7 @@ def exponentials(x, y):
 
 
 def two_largest(x, y):
-    """Of pairs whose first is not the smaller one."""
+    """A reducer of pairs whose first is not the smaller one."""
     return te.max(x[0], y[0]), te.Select(x[0] > y[0], te.max(x[1], y[0]), te.max(x[0], y[1]))
 
 

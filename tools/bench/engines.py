@@ -81,7 +81,7 @@ def _load_openvino(model: str, threads: int) -> Run:
 
 
 def _load_tvm(model: str, threads: int) -> Run:
-    """As it comes, without tuning: few of its default schedules for processors are good ones."""
+    """Load TVM as it comes, without tuning: few of its default schedules for processors are good ones."""
     os.environ["TVM_NUM_THREADS"] = str(threads)  # read when TVM is imported
     tvm: Any = import_module("tvm")
     relax: Any = import_module("tvm.relax")
@@ -104,7 +104,7 @@ YARDSTICKS = {
     "jax": Engine("jax", load_jax),
     "tvm": Engine("apache-tvm", _load_tvm),
 }
-"""By the name that we call it."""
+"""The package of each engine, by the name that we call it."""
 
 
 def installed_yardsticks() -> list[str]:

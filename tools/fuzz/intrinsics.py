@@ -31,7 +31,7 @@ SIZES = (2, 3, 4)
 """What loops are split by to be an axis of an intrinsic."""
 
 WRONG = 3
-"""Of a hundred intrinsics so many do not do what the nest does."""
+"""How many of a hundred intrinsics do not do what the nest does."""
 
 
 def chosen_leaves(nest: Nest, free: Sequence[int], draw: Draw) -> list[tuple[int, int | None]]:

@@ -69,7 +69,7 @@ class _Rewriting:
     def __init__(self, layouts: Layouts):
         self._layouts = layouts
         self._in_blocks: dict[SSAValue, SSAValue] = {}
-        """By what a tensor in blocks was before."""
+        """The tensors in blocks, by what they were before."""
 
     def rewrite(self, graph: Block) -> None:
         """Rewrite all groups into their layouts."""

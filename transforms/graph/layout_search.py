@@ -17,7 +17,7 @@ from tilework.transforms.graph.algorithms import Algorithms, question_of
 from tilework.transforms.graph.packed_groups import pack_result, unpack_argument
 
 Layouts: TypeAlias = Mapping[SSAValue, int]
-"""Of how many channels the blocks are that tensors are in."""
+"""How many channels the blocks have that tensors are in."""
 
 
 @dataclass(frozen=True)

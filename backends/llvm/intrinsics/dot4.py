@@ -18,7 +18,7 @@ from tilework.dialects.loop import CallIntrinsicOp
 from tilework.dialects.support.words import BYTES, DOT, WORD
 
 _LANES = (4, 8, 16)
-"""Of vectors that there are such instructions for."""
+"""The lanes of vectors that there are such instructions for."""
 
 
 def _dot(e: Emitter, op: CallIntrinsicOp) -> None:

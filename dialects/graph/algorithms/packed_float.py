@@ -45,7 +45,7 @@ _RANGE = 63
 """How many exponents below the largest a weight can have."""
 
 _PLACES = 2
-"""By which a weight is further up in a word than in a float: an exponent has two bits less."""
+"""How many places a weight is further up in a word than in a float: an exponent has two bits less."""
 
 _ONE = 0x20000000
 """What is missing in the exponents of floats then, so that the largest weight is one or a bit more."""
@@ -90,7 +90,7 @@ class WordFormat:
 
     @property
     def unit(self) -> int:
-        """Of a float's bits, what the lowest counts that stays."""
+        """What the lowest of a float's bits counts that stays."""
         return 1 << 30 - self.bits
 
     @property
@@ -99,7 +99,7 @@ class WordFormat:
         return _SIGN | (1 << 29) - self.unit
 
     def shift(self, word: int) -> int:
-        """By which the part of the last weight in a word is further up in that weight."""
+        """How many places the part of the last weight in a word is further up in that weight."""
         return 32 - self.part * (word + 1)
 
     def sizes(self, outputs: Expr, channels: Expr) -> tuple[Expr, ...]:

@@ -172,7 +172,7 @@ class WinogradConvOp(GraphOp):
 
     @property
     def move(self) -> int:
-        """By how many of the pixels that remain windows move."""
+        """How many of the pixels that remain windows move by."""
         return self.stride.value.data // self.depth
 
     @property
