@@ -63,7 +63,7 @@ def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: S
     with report.phase("kernels"):
         code = compile_kernels(module, session)
     with report.phase("host"):
-        if not _is_planned(module):
+        if not is_planned(module):
             session.run("plan-host", module)
         host, info = compile_host(module)
         code.host.append(host)
@@ -139,7 +139,7 @@ def _labelled(use: DeviceUse, code: KernelCode) -> DeviceUse:
     return replace(use, kernels=tuple(replace(kernel, label=code.labels[kernel.name]) for kernel in use.kernels))
 
 
-def _is_planned(module: ModuleOp) -> bool:
+def is_planned(module: ModuleOp) -> bool:
     """Whether the host function has its arena already."""
     main = find_function(module, "main")
     return main is not None and ARENA_BYTES in main.attributes

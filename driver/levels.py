@@ -18,10 +18,11 @@ from tilework.backends.registry import backend_for
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import IntrinsicOp
-from tilework.driver.compile_model import drop_prepare
+from tilework.driver.compile_model import drop_prepare, is_planned
 from tilework.driver.instrumentation import Instrumentation
 from tilework.driver.ir_printer import PrintingOptions, ir_text
 from tilework.driver.phases import passes_of, run_passes
+from tilework.driver.read_program import level_of
 from tilework.driver.tuned_schedules import bring_schedules
 from tilework.lowering.pipelines import loops_of
 from tilework.runtime.compile_report import CompileReport
@@ -37,7 +38,9 @@ def lower_by_levels(
     precision: str = "default",
     schedules: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[str, ModuleOp]]:
-    """Take a graph module through all levels, in place; after each, give the level's name and the module as it is.
+    """Take a program through all levels, in place; after each, give the level's name and the module as it is.
+
+    A program that begins below the graph, as a function on buffers that calls kernels, goes through those that remain.
 
     The kernels stay in the module, where `compile` hands each to a process of its own: what they become is the same.
     Parameters are not computed; @prepare, which would, goes after the level "fused". schedules: what a search found, as
@@ -54,7 +57,12 @@ def lower_by_levels(
         ("6-loop", loops_of(target_of(module).family)),
         ("7-host", passes_of("plan-host")),
     ]
-    yield "1-graph", module
+    if level_of(module) == "graph":
+        yield "1-graph", module
+    else:
+        steps = [("4-te", ()), *steps[3:]]
+        if is_planned(module):
+            steps[-1] = ("7-host", ())
     for name, passes in steps:
         run_passes(passes, context, module, instrumentations)
         if name == "4-te" and schedules:

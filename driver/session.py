@@ -31,7 +31,7 @@ def logged(progress: Progress | None) -> Progress:
     def log(phase: str, done: int, total: int) -> None:
         if phase not in phases:
             phases.append(phase)
-            _log.info("%s begins: %d of %d are to do", phase, total - done, total)
+            _log.info("phase %s begins: %d of %d steps are to do", phase, total - done, total)
         if progress is not None:
             progress(phase, done, total)
 

@@ -46,6 +46,8 @@ def show_level(source: Source, level: str, kernel: str | None) -> str:
             _keep(kernel, module)
         if step == last:
             break
+    else:
+        raise UsageError(f"there is no level '{level}' of this model: it was given as kernels, at te or below")
     if level in LEVELS:
         return ir_text(module, PrintingOptions(elide_larger_than=LARGEST_CONSTANT)) + "\n"
     text = write_module(backend, level, part_on(HOST, module))

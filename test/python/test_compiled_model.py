@@ -15,7 +15,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 import tilework as tw
 from tilework import te
+from tilework.tools import opt_tool
 
+ROOT = Path(__file__).parents[2]
 RNG = np.random.default_rng(0)
 WEIGHT = RNG.standard_normal((64, 48)).astype(np.float32)
 X = RNG.standard_normal((3, 64)).astype(np.float32)
@@ -64,6 +66,19 @@ def test_levels_and_kernels_that_there_are_not(model: tw.Module):
         model.show("lop")
     with pytest.raises(tw.UsageError, match="there is no kernel 'conv'.*; there are "):
         model.show("te", kernel="conv")
+
+
+def test_a_model_that_is_given_as_kernels_has_the_levels_below(tmp_path: Path):
+    source, path = ROOT / "examples" / "dense_relu" / "dense_relu.mlir", tmp_path / "kernels.mlir"
+    assert opt_tool.main([str(source), "--target=llvm", "-p", "optimize-graph,lower-to-te", "-o", str(path)]) == 0
+    weight = RNG.standard_normal((32, 64)).astype(np.float32)
+    model = tw.compile(path, parameters={"w": weight})
+    assert "te.kernel" in model.show("te") and "loop.kernel" in model.show("loop")
+    with pytest.raises(tw.UsageError, match="no level 'graph' of this model: it was given as kernels, at te or below"):
+        model.show("graph")
+    model.save(tmp_path / "model.tw", compact=True)
+    x = RNG.standard_normal((6, 64)).astype(np.float32)
+    assert np.array_equal(tw.load(tmp_path / "model.tw")(x), model(x))
 
 
 def test_what_is_shown_is_itself_and_has_colours(model: tw.Module):
@@ -133,7 +148,7 @@ def test_the_phases_are_logged(caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.INFO, "tilework"):
         tw.compile(dense_model(), progress=lambda phase, done, total: told.append(phase))
     assert {record.name for record in caplog.records} == {"tilework"}
-    assert "kernels begins: " in caplog.text and "compiled 1 kernels, " in caplog.text and "kernels" in told
+    assert "phase kernels begins: " in caplog.text and "compiled 1 kernels, " in caplog.text and "kernels" in told
 
 
 def test_tensors_of_torch_are_taken(model: tw.Module):
