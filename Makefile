@@ -5,10 +5,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: help demo test slow lit fuzz clean
+.PHONY: help demo test lint filecheck unit slow lit fuzz docs clean
 
 help:  ## what there is to make
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tilework needs Python 3.11 or newer")'
@@ -19,10 +19,17 @@ $(READY): pyproject.toml
 demo: $(READY)  ## compile a small CNN and read handwritten digits with it
 	$(BIN)/python examples/digits/demo.py
 
-test: $(READY)  ## everything: lint, types, FileCheck tests in process, pytest
+test: lint filecheck unit  ## everything that must hold
+
+lint: $(READY)  ## style and types: ruff, pyright
 	$(BIN)/ruff check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	$(BIN)/python -m pytest -n auto --dist loadfile
+
+filecheck: $(READY)  ## the FileCheck tests, in process
+	$(BIN)/python -m pytest -n auto test/python/test_filecheck.py
+
+unit: $(READY)  ## all other tests
+	$(BIN)/python -m pytest -n auto --dist loadfile --ignore test/python/test_filecheck.py
 
 slow: $(READY)  ## what `make test` leaves out: large networks and very long graphs; minutes, and 4 GB of memory
 	$(BIN)/python -m pytest -m slow
@@ -33,5 +40,9 @@ lit: $(READY)  ## the FileCheck tests with LLVM's own runner
 fuzz: $(READY)  ## 20000 random schedules, interpreted and compiled (half an hour)
 	$(BIN)/python -m tilework.tools.fuzz
 
+docs: $(READY)  ## the documentation as a site, in site/
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/mkdocs build --strict
+
 clean:  ## remove what was made
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) build dist site *.egg-info

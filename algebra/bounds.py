@@ -110,7 +110,10 @@ class Domain:
         return None if low is None else -low
 
     def _lower(self, e: Expr, depth: int) -> int | None:
-        """As `lower`. What is found without being cut short is kept: parts of expressions come up again and again."""
+        """Compute what `lower` says.
+
+        What is found without being cut short is kept: parts of expressions come up again and again.
+        """
         if e.is_constant:
             return e.offset
         if e in self._parts:
@@ -224,7 +227,8 @@ class Domain:
         return ()
 
     def _quotient_bound(self, atom: Compound, below: bool, depth: int) -> Iterable[Expr]:
-        """By a divisor that varies, but is positive: large divisors bring the quotient towards 0, from below to -1."""
+        """The bound of a quotient by a divisor that varies, but is positive: large divisors bring the quotient towards
+        0, from below to -1."""
         (low, high), (least, most) = (self._ends(a, depth) for a in atom.args)
         if least is None or least < 1 or (most is not None and most < least):  # or there is none: a range is empty
             return ()
@@ -236,8 +240,8 @@ class Domain:
         return (const((0 if below else -1) if most is None else end // most),)
 
     def _whole_divisors(self, x: Expr, d: Expr) -> Iterable[Expr]:
-        """Of `x floordiv d` from above, where `x` ends before a multiple of `d`: 1 for x < 2 * N, d = max(1, N), and
-        M - 1 for x < M * N, d = N."""
+        """The bound of `x floordiv d` from above, where `x` ends before a multiple of `d`: 1 for x < 2 * N, d = max(1,
+        N), and M - 1 for x < M * N, d = N."""
         for end in self._ends_in(x, d.variables()):
             for part in (e for e in (d, *_no_greater(d)) if not e.is_constant):
                 times, rest = divide(end, part)

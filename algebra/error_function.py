@@ -6,7 +6,7 @@ from typing import Any
 
 
 def erf(x: Any) -> Any:
-    """Of every element of a numpy array or scalar of floats; the result has its element type."""
+    """Compute the error function of every element of a numpy array or scalar of floats, in its element type."""
     from scipy.special import erf as elementwise
 
     return elementwise(x).astype(x.dtype)

@@ -10,7 +10,7 @@ import numpy as np
 from tilework.algebra.index_expr import Atom, Compound, Expr, Key, Var, const, maximum, minimum
 
 Interval = tuple[Expr, Expr]
-"""Inclusive ends."""
+"""An interval of integers with both ends included."""
 
 MOST_POINTS = 4096
 """How many values of the running variables are tried one by one."""
@@ -148,7 +148,8 @@ def _is_size(e: Expr) -> bool:
 
 
 def _within_a_block(atom: Compound, ranges: Mapping[Key, Interval]) -> Interval | None:
-    """Of g*q + r by a multiple d of g, where r runs within 0 .. g - 1: the quotient is fixed, the remainder runs as r.
+    """The quotient or remainder of g*q + r by a multiple d of g, where r runs within 0 .. g - 1: the quotient is fixed,
+    the remainder runs as r.
 
     (g*q + r) floordiv d = (g*q) floordiv d and (g*q + r) mod d = (g*q) mod d + r.
     """

@@ -30,7 +30,7 @@ class Requirement:
 
     @staticmethod
     def parse(any_of: Sequence[str], text: str) -> Requirement:
-        """From conditions as text. Raises ValueError."""
+        """Make a requirement of conditions that are given as text. Raises ValueError."""
         return Requirement(tuple(map(parse_condition, any_of)), text)
 
     def variables(self) -> tuple[Key, ...]:

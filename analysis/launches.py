@@ -111,7 +111,7 @@ class ThreadAccess:
 
     @property
     def is_store(self) -> bool:
-        """Whether it writes."""
+        """Whether the operation writes to memory."""
         return isinstance(self.op, StoreOp)
 
     def thread_indices(self) -> dict[Kind, ForOp]:

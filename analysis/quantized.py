@@ -24,7 +24,8 @@ BYTE_TYPES = (UNSIGNED_BYTE, i8)
 """The element types of quantized tensors."""
 
 FARTHEST = 1 << 16
-"""Of zero points: integers and floats of 32 bits hold them, and floats tell apart what is so far from bytes."""
+"""The largest magnitude of zero points: integers and floats of 32 bits hold them, and floats tell apart what is so far
+from bytes."""
 
 
 def holds(dtype: Attribute, number: int) -> bool:

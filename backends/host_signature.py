@@ -168,7 +168,7 @@ class HostArgument:
 
 
 def _role(attributes: Mapping[str, Attribute]) -> str:
-    """Whose an argument is: one of the caller's tables, the arena, or the function's own."""
+    """What an argument is: one of the caller's tables, the arena, or the function's own."""
     if ARENA in attributes:
         return "arena"
     if MUST_HOLD in attributes:

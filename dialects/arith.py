@@ -134,7 +134,7 @@ _INDEX = container_of(base(IndexType))
 
 
 def _shape(type_: Attribute) -> tuple[int, ...] | None:
-    """None for a scalar."""
+    """The shape of a vector type; None for a scalar."""
     return type_.get_shape() if isinstance(type_, VectorType) else None
 
 
@@ -331,7 +331,7 @@ class SelectOp(IRDLOperation):
 
 
 class _ConversionOp(IRDLOperation):
-    """From one element type to another, lane by lane."""
+    """Convert numbers from one element type to another, lane by lane."""
 
     assembly_format = "$input attr-dict `:` type($input) `to` type($result)"
     traits = traits_def(Pure())
@@ -370,7 +370,7 @@ class FPToUIOp(_ConversionOp):
 
 @irdl_op_definition
 class SIToFPOp(_ConversionOp):
-    """Signed integer to float."""
+    """Convert a signed integer to a float."""
 
     name = "arith.sitofp"
     input = operand_def(_INTEGER)
@@ -379,7 +379,7 @@ class SIToFPOp(_ConversionOp):
 
 @irdl_op_definition
 class UIToFPOp(_ConversionOp):
-    """Unsigned integer to float."""
+    """Convert an unsigned integer to a float."""
 
     name = "arith.uitofp"
     input = operand_def(_INTEGER)
@@ -387,7 +387,7 @@ class UIToFPOp(_ConversionOp):
 
 
 class _ExtensionOp(_ConversionOp):
-    """To an integer of more bits."""
+    """Extend a number to an integer of more bits."""
 
     input = operand_def(_INTEGER)
     result = result_def(_INTEGER)
@@ -406,7 +406,7 @@ class ExtSIOp(_ExtensionOp):
 
 @irdl_op_definition
 class ExtUIOp(_ExtensionOp):
-    """Zeros on top."""
+    """Extend an integer with zeros on top."""
 
     name = "arith.extui"
 
@@ -426,7 +426,7 @@ class TruncIOp(_ConversionOp):
 
 @irdl_op_definition
 class IndexCastOp(_ConversionOp):
-    """Between integers and indices, by the sign or the lowest bits."""
+    """Convert between integers and indices: extend by the sign, or keep the lowest bits."""
 
     name = "arith.index_cast"
     input = operand_def(_INTEGER | _INDEX)

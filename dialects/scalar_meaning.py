@@ -93,7 +93,8 @@ def _reciprocal_root(a: Value) -> Value:
 
 
 def _power(a: Value, b: Value) -> Value:
-    """As in C; where the exponent is 0.5 throughout, numpy would take the square root, of -0 and -inf too."""
+    """Compute a power as C does; where the exponent is 0.5 throughout, numpy would take the square root, of -0 and -inf
+    too."""
     choose: _Meaning = np.where
     root: Value = np.abs(np.sqrt(choose(a == -np.inf, -a, a)))
     return choose(b == 0.5, root, np.power(a, b))
@@ -105,7 +106,7 @@ def _round_half_away(a: Value) -> Value:
 
 
 def multiply_add(a: Value, b: Value, c: Value) -> Value:
-    """Rounded twice."""
+    """Multiply and add, rounded twice."""
     return a * b + c
 
 

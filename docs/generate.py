@@ -3,8 +3,9 @@
     python docs/generate.py
 
 dialects.md and passes.md come from docstrings, the syntax of operations from the tests that show it; te-conformance.md
-from the tests that say which of TVM's they stand for. In the README, what stands behind an opt-tool command becomes
-what the command prints; in the pages that show files, what stands behind the name of one becomes what is in it.
+from the tests that say which of TVM's they stand for; the tables of performance.md from docs/results/. In the README,
+what stands behind an opt-tool command becomes what the command prints; in the pages that show files, what stands behind
+the name of one becomes what is in it.
 Tests fail where a page is not what this makes.
 """
 
@@ -23,6 +24,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from results import page_with_results
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Dialect, TypeAttribute
 from xdsl.passes import ModulePass
@@ -167,7 +169,7 @@ def conformance_table() -> dict[str, Any]:
 
 
 def counterparts() -> dict[str, list[str]]:
-    """For every entry of TVM's that a test here names: links to those tests."""
+    """The links to tests, for every entry of TVM's that they name."""
     found: dict[str, list[str]] = {}
     for file in sorted((ROOT / "test").glob("**/*")):
         if file.suffix not in (".py", ".mlir") or "Output" in file.parts:
@@ -226,6 +228,7 @@ PAGES = {
     "docs/passes.md": passes_page,
     "docs/te-conformance.md": conformance_page,
     "docs/compat-tvm-names.md": names_page,
+    "docs/performance.md": partial(page_with_results, ROOT / "docs" / "performance.md"),
     "README.md": readme_page,
     **{name: partial(page_with_files, ROOT / name) for name in PAGES_WITH_FILES},
 }

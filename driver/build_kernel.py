@@ -36,7 +36,8 @@ def build_kernel(text: str, kernel_name: str) -> tuple[bytes, dict[str, Any]]:
 
 
 def compile_kernel(module: ModuleOp, kernel_name: str, *, checked: bool = False) -> tuple[bytes, dict[str, Any]]:
-    """As `build_kernel`, from a module, which is consumed. checked: with checks of subscripts (`loop-check-bounds`)."""
+    """Do what `build_kernel` does, from a module, which is consumed. checked: with checks of subscripts
+    (`loop-check-bounds`)."""
     target = target_of(module)
     backend = backend_for(target)
     pipeline = Pipeline(ModuleOp.name, kernel_passes(target))

@@ -21,6 +21,7 @@ from tilework.backends.host_signature import HostInfo
 from tilework.backends.registry import backend_for
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.structure import DefineParameterOp, ParameterOp
+from tilework.driver.ir_printer import PrintingOptions, ir_text
 from tilework.driver.kernels import KernelCode, compile_kernels
 from tilework.driver.price_ahead import price_ahead
 from tilework.driver.read_program import level_of
@@ -45,6 +46,8 @@ class CompiledModel:
     requirements: tuple[Requirement, ...]
     """What symbols must be; the entry asks too."""
     replaceable: Replaceable
+    prepare: str
+    """A module whose @prepare computes parameters of the code from the model's weights; empty where none is."""
 
 
 def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: Session) -> CompiledModel:
@@ -60,13 +63,13 @@ def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: S
     with report.phase("kernels"):
         code = compile_kernels(module, session)
     with report.phase("host"):
-        if not _is_planned(module):
+        if not is_planned(module):
             session.run("plan-host", module)
         host, info = compile_host(module)
         code.host.append(host)
     info = replace(info, devices=tuple(_labelled(use, code) for use in info.devices))
     used = {p.name: np.asarray(lowered.parameters[p.name], order="C") for p in info.parameters}
-    return CompiledModel(code, info, used, report, lowered.requirements, lowered.replaceable)
+    return CompiledModel(code, info, used, report, lowered.requirements, lowered.replaceable, lowered.prepare)
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,7 @@ class Lowered:
     parameters: Mapping[str, Array]
     requirements: tuple[Requirement, ...]
     replaceable: Replaceable
+    prepare: str = ""
 
 
 def lower_to_kernels(module: ModuleOp, parameters: Mapping[str, Array], session: Session) -> Lowered:
@@ -110,11 +114,12 @@ def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Ses
     with report.phase("parameters"):
         prepared = prepare_parameters(module, parameters)
         replaceable = Replaceable.of(module, defaults, fixed, parameters)
+        prepare = prepare_text(module)
         drop_prepare(module)
     with report.phase("te"):
         session.run("lower-to-te", module)
         session.run("order-calls", module)
-    return Lowered(prepared, requirements, replaceable)
+    return Lowered(prepared, requirements, replaceable, prepare)
 
 
 def check_parameters(module: ModuleOp, given: Mapping[str, Array]) -> None:
@@ -134,7 +139,7 @@ def _labelled(use: DeviceUse, code: KernelCode) -> DeviceUse:
     return replace(use, kernels=tuple(replace(kernel, label=code.labels[kernel.name]) for kernel in use.kernels))
 
 
-def _is_planned(module: ModuleOp) -> bool:
+def is_planned(module: ModuleOp) -> bool:
     """Whether the host function has its arena already."""
     main = find_function(module, "main")
     return main is not None and ARENA_BYTES in main.attributes
@@ -146,6 +151,12 @@ def compile_host(module: ModuleOp) -> tuple[bytes, HostInfo]:
     backend = backend_for(target)
     refuse_unaccepted(backend, module, target)
     return backend.compile_host(module, target)
+
+
+def prepare_text(module: ModuleOp) -> str:
+    """@prepare in a module of its own; empty where there is none."""
+    prepare = find_function(module, PREPARE)
+    return "" if prepare is None else ir_text(ModuleOp([prepare.clone()]), PrintingOptions())
 
 
 def drop_prepare(module: ModuleOp) -> None:

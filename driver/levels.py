@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
+from types import MappingProxyType
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -17,11 +18,14 @@ from tilework.backends.registry import backend_for
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.support.registration import make_context
 from tilework.dialects.te import IntrinsicOp
-from tilework.driver.compile_model import drop_prepare
+from tilework.driver.compile_model import drop_prepare, is_planned
 from tilework.driver.instrumentation import Instrumentation
 from tilework.driver.ir_printer import PrintingOptions, ir_text
 from tilework.driver.phases import passes_of, run_passes
+from tilework.driver.read_program import level_of
+from tilework.driver.tuned_schedules import bring_schedules
 from tilework.lowering.pipelines import loops_of
+from tilework.runtime.compile_report import CompileReport
 from tilework.transforms.graph.fuse_operators import FuseOperators
 
 LARGEST_CONSTANT = 64
@@ -29,12 +33,18 @@ LARGEST_CONSTANT = 64
 
 
 def lower_by_levels(
-    module: ModuleOp, instrumentations: Sequence[Instrumentation] = (), precision: str = "default"
+    module: ModuleOp,
+    instrumentations: Sequence[Instrumentation] = (),
+    precision: str = "default",
+    schedules: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[tuple[str, ModuleOp]]:
-    """Take a graph module through all levels, in place; after each, give the level's name and the module as it is.
+    """Take a program through all levels, in place; after each, give the level's name and the module as it is.
+
+    A program that begins below the graph, as a function on buffers that calls kernels, goes through those that remain.
 
     The kernels stay in the module, where `compile` hands each to a process of its own: what they become is the same.
-    Parameters are not computed; @prepare, which would, goes after the level "fused".
+    Parameters are not computed; @prepare, which would, goes after the level "fused". schedules: what a search found, as
+    `bring_schedules` takes them.
     """
     context = make_context()
     graph = passes_of("optimize-graph")
@@ -47,9 +57,16 @@ def lower_by_levels(
         ("6-loop", loops_of(target_of(module).family)),
         ("7-host", passes_of("plan-host")),
     ]
-    yield "1-graph", module
+    if level_of(module) == "graph":
+        yield "1-graph", module
+    else:
+        steps = [("4-te", ()), *steps[3:]]
+        if is_planned(module):
+            steps[-1] = ("7-host", ())
     for name, passes in steps:
         run_passes(passes, context, module, instrumentations)
+        if name == "4-te" and schedules:
+            bring_schedules(module, schedules, CompileReport())
         yield name, module
         if name == "3-fused":
             drop_prepare(module)
@@ -68,14 +85,14 @@ def write_levels(
         written.append(_write(folder / f"{name}.mlir", ir_text(lowered, options) + "\n"))
     for device, target in targets_of(module).items():
         backend = backend_for(target)
-        text = write_module(backend, next(iter(backend.formats)), _part_on(device, module))
+        text = write_module(backend, next(iter(backend.formats)), part_on(device, module))
         assert isinstance(text, str)
         prefix = "8" if device == HOST else f"8-{device}"
         written.append(_write(folder / f"{prefix}-{backend.text_file}", text))
     return written
 
 
-def _part_on(device: str, module: ModuleOp) -> ModuleOp:
+def part_on(device: str, module: ModuleOp) -> ModuleOp:
     """What runs on a device, in a module by itself: of the host, its function too."""
     ops = [op.clone() for op in module.ops if isinstance(op, IntrinsicOp) or _runs_on(device, op)]
     for op in ops:

@@ -17,6 +17,7 @@ from tilework.driver.instrumentation import Instrumentation
 from tilework.driver.pass_options import pass_text
 from tilework.driver.upstream_passes import ANY_OP_PASSES
 from tilework.transforms.base import TileworkPass
+from tilework.transforms.patterns import PatternFailure
 
 ANY = "any"
 """The anchor of pipelines over operations of any name."""
@@ -39,10 +40,17 @@ class Pipeline:
 
 
 class InternalError(Exception):
-    """A defect of a pass: it threw something that is not the user's to mend, which is the `__cause__`."""
+    """A defect of a pass: it threw something that is not the user's to mend, which is the `__cause__`.
 
-    def __init__(self, pass_: ModulePass, cause: Exception):
-        super().__init__(f"internal error in pass '{pass_text(pass_)}': {type(cause).__name__}: {cause}")
+    Where one of its patterns did, `op` is the operation that was being rewritten.
+    """
+
+    def __init__(self, pass_: ModulePass, error: Exception):
+        pattern, cause, self.op = "", error, None
+        if isinstance(error, PatternFailure):
+            cause, self.op = error.__cause__ or error, error.op
+            pattern = f"pattern '{type(error.pattern).__name__}' of "
+        super().__init__(f"internal error in {pattern}pass '{pass_text(pass_)}': {type(cause).__name__}: {cause}")
         self.pass_ = pass_
 
 

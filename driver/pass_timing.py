@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -86,6 +87,11 @@ class PassTiming(Instrumentation):
         return "\n".join(lines) + "\n"
 
 
+    def as_json(self) -> str:
+        """The same tree as JSON, as `--mlir-output-format=json` has it: an object a timer, with its parts inside."""
+        return json.dumps([_object(part) for part in self.total.parts.values()], indent=1) + "\n"
+
+
 class Timed(Instrumentation):
     """Another instrumentation, whose time counts under a name of its own beside the passes that it watches."""
 
@@ -104,6 +110,11 @@ class Timed(Instrumentation):
 
     def pass_failed(self, pass_: ModulePass, op: Operation, error: Exception) -> None:
         self._watcher.pass_failed(pass_, op, error)
+
+
+def _object(timer: Timer) -> dict[str, object]:
+    parts = [_object(part) for part in timer.parts.values()]
+    return {"wall": {"duration": round(timer.seconds, 6)}, "name": timer.name, "passes": parts}
 
 
 def _rows(timer: Timer, whole: float, indent: int) -> list[str]:

@@ -97,7 +97,7 @@ def sample_points(shape: tuple[int, ...], wanted: Array | None) -> Array:
 
 
 def thinned(mask: Array) -> Array:
-    """At most so many of the chosen elements, first and last among them."""
+    """The mask with at most so many of the chosen elements, first and last among them."""
     chosen = np.flatnonzero(mask)
     if len(chosen) <= MOST_POINTS:
         return mask

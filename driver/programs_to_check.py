@@ -75,7 +75,7 @@ class Program(ABC, Generic[OpT]):
     @property
     @abstractmethod
     def inputs(self) -> list[Spec]:
-        """What goes in."""
+        """The types of what goes into the program."""
 
     @property
     @abstractmethod

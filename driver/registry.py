@@ -2,13 +2,14 @@
 
 A pass lives in `transforms/<level>/<file>.py` under the name `<level>-<file>` or `<file>`, or in `lowering/<file>.py`
 under the name `<file>`, underscores turned into dashes; in a plugin as in the tree. A file holds a pass if it says
-`name = "<that name>"`; the other files there are helpers. The class is the one value in the module with that name. A
-new pass needs no list.
+`name = "<that name>"`, in a class that is called after the file; the other files there are helpers. A new pass needs no
+list.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from functools import cache, partial
 from types import ModuleType
@@ -21,6 +22,9 @@ from tilework.driver.pipeline_text import PassFactory
 from tilework.driver.upstream_passes import Canonicalize
 from tilework.plugins.packages import Folder, by_name, folders_of, import_part
 from tilework.transforms.base import TileworkPass
+
+PASS = re.compile(r'^class (\w+)\((?:\w+Pass\b[^)]*)\):\n(?:(?:    .*)?\n)*?    name = "([^"]+)"', re.MULTILINE)
+"""A class of passes with its name, as `transforms/` and `lowering/` write them."""
 
 
 def tilework_passes() -> dict[str, PassFactory]:
@@ -56,6 +60,13 @@ def load_pass(module_name: str, name: str) -> type[TileworkPass]:
     found = [value for value in _pass_types(module) if value.name == name]
     if len(found) != 1:
         raise TileworkError(f"{module_name} must hold one TileworkPass named '{name}', it holds {len(found)}")
+    stem = module_name.rpartition(".")[2]
+    if found[0].__name__.lower() != stem.replace("_", ""):
+        wanted = "".join(word.capitalize() for word in stem.split("_"))
+        raise TileworkError(
+            f"{module_name} holds the pass '{name}' in a class {found[0].__name__}: file, class and name must agree; "
+            f"call the class {wanted}"
+        )
     return found[0]
 
 
@@ -82,6 +93,12 @@ def _modules_in(transforms: tuple[Folder, ...], lowering: tuple[Folder, ...]) ->
 def _passes_in(folder: Folder, prefix: str) -> Iterator[tuple[str, str]]:
     for file in folder.modules():
         stem, text = file.replace("_", "-"), (folder.path / f"{file}.py").read_text(encoding="utf-8")
-        for name in {f"{prefix}{stem}", stem}:
-            if f'    name = "{name}"' in text:
-                yield name, f"{folder.module}.{file}"
+        names = {f"{prefix}{stem}", stem}
+        yield from ((name, f"{folder.module}.{file}") for name in names if f'    name = "{name}"' in text)
+        for class_name, name in PASS.findall(text):
+            if name not in names:
+                expected = " or ".join(f"'{known}'" for known in sorted(names))
+                raise TileworkError(
+                    f"{folder.module}.{file} holds a pass {class_name} named '{name}': file, class and name must "
+                    f"agree; a pass of this file is named {expected}"
+                )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -20,8 +21,27 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with a phase, how much of it is done and how much there is."""
 
 
-def silent(phase: str, done: int, total: int) -> None:
-    """No progress is shown."""
+_log = logging.getLogger("tilework")
+
+
+def logged(progress: Progress | None) -> Progress:
+    """A callback that logs every phase when it begins, and tells `progress` of every step."""
+    phases: list[str] = []
+
+    def log(phase: str, done: int, total: int) -> None:
+        if phase not in phases:
+            phases.append(phase)
+            _log.info("phase %s begins: %d of %d steps are to do", phase, total - done, total)
+        if progress is not None:
+            progress(phase, done, total)
+
+    return log
+
+
+def log_report(report: CompileReport) -> None:
+    """Log how a program was compiled, once it is."""
+    seconds = ", ".join(f"{phase} {spent:.2f} s" for phase, spent in report.seconds.items())
+    _log.info("compiled %d kernels, %d of them from the cache: %s", len(report.kernels), len(report.cached), seconds)
 
 
 @dataclass(frozen=True)
@@ -35,7 +55,7 @@ class Session:
     pool: CompilePool
     precision: str = "default"
     instrumentations: Sequence[Instrumentation] = ()
-    progress: Progress = silent
+    progress: Progress = field(default_factory=lambda: logged(None))
     report: CompileReport = field(default_factory=CompileReport)
     context: Context = field(default_factory=make_context)
     tuned: Mapping[str, str] | None = None

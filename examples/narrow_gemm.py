@@ -2,10 +2,10 @@
 
     python examples/narrow_gemm.py [SIZE]
 
-Bytes and numbers of bfloat16 are multiplied by the intrinsics `words.dot` and `bf16.dot`, which the body of the compute
-calls; numbers of bfloat16 also in tiles of matrices, which the schedule names: `amx.tile_mulf`. Prints operations a
-second, and their ratio to multiply-adds of floats on this core, measured in turns in the same run. What the processor
-has no instruction for is left out.
+Bytes and numbers of bfloat16 are multiplied by the intrinsics `dot4.ui8i8` and `bf16.dot`, which the body of the
+compute calls; numbers of bfloat16 also in tiles of matrices, which the schedule names: `amx.tile_mulf`. Prints
+operations a second, and their ratio to multiply-adds of floats on this core, measured in turns in the same run. What
+the processor has no instruction for is left out.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def bytes_product(n: int) -> Prepared:
     """Bytes without a sign times bytes with one, summed in words."""
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 256, (n, n)).astype(np.uint8), rng.integers(-128, 128, (n, n)).astype(np.int8)
-    s, tensors = schedule_of_words(n, 4, "int32", "words.dot")
+    s, tensors = schedule_of_words(n, 4, "int32", "dot4.ui8i8")
     result = np.empty((n, n), np.int32)
     call = partial(tw.build(s, tensors, name="bytes"), words_of(a), words_of(panels_of(b, LANES, 4)), result)
     return call, lambda: np.testing.assert_array_equal(result, a.astype(np.int32) @ b.astype(np.int32))

@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
+def read_file(model: Any) -> Any:
+    """The bytes of an open file; anything else as it is. Raises UsageError for a file that is open for text."""
+    if not hasattr(model, "read"):
+        return model
+    content = model.read()
+    if not isinstance(content, bytes):
+        raise UsageError("the model's file is open for text: open it with 'rb'")
+    return content
+
+
 def read_model(
     model: Any, parameters: Mapping[str, Array] | None, kernels: Mapping[str, Kernel]
 ) -> tuple[ModuleOp, dict[str, Array]]:

@@ -93,7 +93,7 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def allocate(shape: Sequence[int], dtype: np.dtype[Any]) -> Buffer:
-    """Fresh, poisoned memory."""
+    """Make a buffer of fresh memory, which holds poison."""
     return Buffer(np.full(prod(shape), poison(dtype)), 0, tuple(shape), contiguous_strides(shape))
 
 

@@ -28,7 +28,7 @@ from tilework.dialects.matrix import MatrixType
 from tilework.dialects.matrix.base import MatrixOp
 from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
 from tilework.dialects.support.shapes import dims_of, element_type
-from tilework.interpreters.symbols import told_symbols
+from tilework.interpreters.symbols import solve_symbols
 
 Array: TypeAlias = NDArray[Any]
 Observer: TypeAlias = Callable[[SSAValue, Array], None]
@@ -91,7 +91,7 @@ def evaluate_function(
     for i, (argument, array) in enumerate(zip(block.args, inputs, strict=True)):
         _check_fits(argument, array, f"input {i} of @{name}")
     sizes = [pair for v, x in zip(block.args, inputs, strict=True) for pair in sizes_told(v, x)]
-    symbols = told_symbols(sizes)
+    symbols = solve_symbols(sizes)
     _check_requirements(block, symbols)
     return _Evaluation(parameters, observe, symbols).block(block, cast("Sequence[Array]", inputs))
 
@@ -109,24 +109,27 @@ def prepare_parameters(module: ModuleOp, parameters: Mapping[str, Array]) -> dic
 
     Each `graph.define_parameter` is evaluated on its own, from what it depends on; nothing else is kept meanwhile.
     """
-    prepared: dict[str, Array] = {}
-    prepare = find_function(module, PREPARE)
-    for op in body_of(prepare).ops if prepare is not None else ():
-        if isinstance(op, DefineParameterOp):
-            prepared[op.sym_name.data] = _evaluate_slice(op.value, parameters)
+    prepared = defined_parameters(module, parameters)
     main = find_function(module, "main")
     used = [op.sym_name.data for op in main.walk() if isinstance(op, ParameterOp)] if main is not None else []
     return {name: prepared[name] if name in prepared else _parameter(parameters, name) for name in used}
 
 
+def defined_parameters(module: ModuleOp, parameters: Mapping[str, Array]) -> dict[str, Array]:
+    """The parameters that `@prepare` defines, computed one after the other from those given."""
+    return {op.sym_name.data: _evaluate_slice(op.value, parameters) for op in _definitions(module)}
+
+
+def _definitions(module: ModuleOp) -> list[DefineParameterOp]:
+    prepare = find_function(module, PREPARE)
+    return [] if prepare is None else [op for op in body_of(prepare).ops if isinstance(op, DefineParameterOp)]
+
+
 def prepare_anew(module: ModuleOp, parameters: Mapping[str, Array], changed: Set[str]) -> dict[str, Array]:
     """Those parameters that `@prepare` defines from others that have changed."""
-    prepare = find_function(module, PREPARE)
-    assert prepare is not None
-    definitions = [op for op in body_of(prepare).ops if isinstance(op, DefineParameterOp)]
     return {
         op.sym_name.data: _evaluate_slice(op.value, parameters)
-        for op in definitions
+        for op in _definitions(module)
         if not changed.isdisjoint(parameters_read(op.value))
     }
 

@@ -17,7 +17,8 @@ NOBODY, SEVERAL = -1, -2
 
 @dataclass
 class _Touched:
-    """Of every element of some storage, the last writer and a reader, by number; whether there are more readers.
+    """Who touched every element of some storage: the last writer and a reader, by number; whether there are more
+    readers.
 
     storage: kept, so that no other has its identity. written_by, read_by: the operations, by number.
     """
@@ -31,7 +32,7 @@ class _Touched:
 
     @classmethod
     def of(cls, storage: Array) -> _Touched:
-        """Nobody has touched it."""
+        """Make the record of storage that nobody has touched."""
         writer, reader = (np.full(len(storage), NOBODY, np.int64) for _ in range(2))
         written_by, read_by = (np.zeros(len(storage), np.int64) for _ in range(2))
         return cls(storage, writer, reader, np.zeros(len(storage), bool), written_by, read_by)

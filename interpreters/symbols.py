@@ -23,7 +23,7 @@ def bind_symbols(
         if len(expected) != len(shape):
             raise UsageError(f"{name} has {len(shape)} dimensions, expected {len(expected)}: [{_text(expected)}]")
     facts = [(n, e, s) for n, d, shape in zip(what, dims, shapes, strict=True) for e, s in zip(d, shape, strict=True)]
-    bound = told_symbols([(expr, size) for _, expr, size in facts], known)
+    bound = solve_symbols([(expr, size) for _, expr, size in facts], known)
     for name, expr, size in facts:
         unknown = [key for key in expr.variables() if key not in bound]
         if unknown:
@@ -33,7 +33,7 @@ def bind_symbols(
     return bound
 
 
-def told_symbols(sizes: Sequence[tuple[Expr, int]], known: Mapping[Key, int] | None = None) -> dict[Key, int]:
+def solve_symbols(sizes: Sequence[tuple[Expr, int]], known: Mapping[Key, int] | None = None) -> dict[Key, int]:
     """The values of the symbols that dimensions of these sizes tell, and of those that are `known`."""
     bound: dict[Key, int] = dict(known or {})
     while any([_bind_one(expr, size, bound) for expr, size in sizes]):

@@ -110,5 +110,5 @@ class UnitsRun:
         tokens.popleft()
 
     def of(self, values: Sequence[SSAValue]) -> list[Any]:
-        """What values are now."""
+        """The numbers that SSA values stand for now."""
         return [self.values[value] for value in values]

@@ -131,7 +131,7 @@ def import_part(module: str) -> ModuleType:
     except (Exception, SystemExit) as error:  # a plugin may do anything when it is imported
         if module.startswith(f"{_TREE.name}."):
             raise
-        raise TileworkError(f"plugin module {module} cannot be imported: {told(error)}") from error
+        raise TileworkError(f"plugin module {module} cannot be imported: {one_line(error)}") from error
 
 
 def member_of(module: ModuleType, name: str) -> Any:
@@ -171,13 +171,13 @@ def _imported(given: str) -> Plugin:
         raise
     except (Exception, SystemExit) as error:  # a plugin may do anything when it is imported
         hint = f"; the folder is given as ./{given}" if not _is_path(given) and Path(given).is_dir() else ""
-        raise TileworkError(f"plugin '{given}' cannot be imported: {told(error)}{hint}") from error
+        raise TileworkError(f"plugin '{given}' cannot be imported: {one_line(error)}{hint}") from error
     if not hasattr(module, "__path__"):
         raise _no_package(given)
     return Plugin(module.__name__, Path(next(iter(module.__path__))).resolve())
 
 
-def told(error: BaseException) -> str:
+def one_line(error: BaseException) -> str:
     """An error in one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 

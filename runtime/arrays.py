@@ -70,6 +70,14 @@ def aligned(array: Array) -> Array:
     return copy
 
 
+def are_equal(some: Mapping[str, Array], others: Mapping[str, Array]) -> bool:
+    """Whether arrays by name are the same, byte by byte."""
+    if some.keys() != others.keys():
+        return False
+    pairs = ((np.ascontiguousarray(some[name]), np.ascontiguousarray(others[name])) for name in some)
+    return all(np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8)) for a, b in pairs)
+
+
 def packed(array: Array) -> Array:
     """The bytes of an array of 4-bit integers, two to a byte, as compiled code wants them."""
     memory = packed_empty(array)

@@ -8,8 +8,9 @@ from threading import Lock
 import numpy as np
 
 from tilework.algebra.errors import UsageError
-from tilework.runtime.arrays import Array, aligned, dtype_named, input_array
+from tilework.runtime.arrays import Array, aligned, are_equal, dtype_named, input_array
 from tilework.runtime.manifest import Manifest
+from tilework.runtime.source import parsed_prepare
 
 
 class Defaults:
@@ -36,7 +37,7 @@ class Defaults:
         """The parameters of the code, in order, for values of some of these inputs. Raises UsageError."""
         arrays = {name: self._checked(name, value) for name, value in given.items()}
         with self._lock:
-            if self._last is None or not _are_equal(self._last[0], arrays):
+            if self._last is None or not are_equal(self._last[0], arrays):
                 copies = {name: aligned(np.array(array)) for name, array in arrays.items()}
                 self._last = copies, self._computed(copies)
             return self._last[1]
@@ -47,7 +48,7 @@ class Defaults:
         array = input_array(value, spec, dtype_named(spec.dtype))
         if array.shape != spec.shape:
             raise UsageError(f"input '{name}' has shape {array.shape}: it must be {spec.shape_text}, as its default is")
-        if default.fixed and not _are_equal({name: array}, {name: self.others[default.parameter]}):
+        if default.fixed and not are_equal({name: array}, {name: self.others[default.parameter]}):
             raise UsageError(f"input '{name}' must be as its default, for which the module is compiled")
         return array
 
@@ -60,19 +61,8 @@ class Defaults:
         return [aligned(made[spec.name]) for spec in self._manifest.parameters]
 
 
-def _are_equal(some: Mapping[str, Array], others: Mapping[str, Array]) -> bool:
-    """Whether arrays by name are the same, byte by byte."""
-    if some.keys() != others.keys():
-        return False
-    pairs = ((np.ascontiguousarray(some[name]), np.ascontiguousarray(others[name])) for name in some)
-    return all(np.array_equal(a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8)) for a, b in pairs)
-
-
 def _prepared(text: str, known: Mapping[str, Array], changed: Mapping[str, Array]) -> Mapping[str, Array]:
     """What a module's @prepare makes of parameters that have changed."""
-    from tilework.dialects.support.registration import make_context  # what runs with defaults alone needs no compiler
-    from tilework.dialects.support.source_parser import SourceParser
     from tilework.interpreters.graph import prepare_anew
 
-    module = SourceParser(make_context(), text, "prepare").parse_module()
-    return prepare_anew(module, known, changed.keys())
+    return prepare_anew(parsed_prepare(text), known, changed.keys())

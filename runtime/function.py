@@ -127,6 +127,10 @@ class Function:
             if is_outside:
                 raise TileworkError(f"{self.info.name}, {text} has {size} elements, the subscript is {subscript}")
 
+    def __reduce__(self) -> tuple[type[Function], tuple[FunctionInfo, bytes]]:
+        """Pickle, and copy, what it was made of."""
+        return Function, (self.info, self.object_code)
+
     def __repr__(self) -> str:
         return f"Function({self.info.name}: {', '.join(map(str, self.info.arguments))})"
 

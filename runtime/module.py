@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from html import escape
+from io import BytesIO, TextIOBase
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
+from typing import IO, Self, TypeVar, cast
 
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.runtime.addresses import address_table, addresses
@@ -23,7 +26,7 @@ from tilework.runtime.arrays import (
     placed_input,
     refuse_overlap,
 )
-from tilework.runtime.artifact import read_artifact, write_artifact
+from tilework.runtime.artifact import Artifact, read_artifact, write_artifact
 from tilework.runtime.c_library import library_name, write_library
 from tilework.runtime.call_sizes import REMEMBERED, CallSizes, SizesOfCalls
 from tilework.runtime.compile_report import CompileReport
@@ -31,10 +34,12 @@ from tilework.runtime.defaults import Defaults
 from tilework.runtime.devices.device import Device
 from tilework.runtime.devices.llvm.workers import UNLIKE
 from tilework.runtime.devices.registry import link, support_code
+from tilework.runtime.display import table_html
 from tilework.runtime.known_calls import KnownCalls, are_plain, numpy_is_known
 from tilework.runtime.manifest import Manifest
 from tilework.runtime.program_devices import ProgramDevices
 from tilework.runtime.shapes import InputShapes, Shape
+from tilework.runtime.source import Source
 from tilework.runtime.tensor_spec import TensorSpec
 from tilework.runtime.threads import get_num_threads
 
@@ -48,8 +53,8 @@ class Module:
     manifest: what it takes and returns. objects: pieces of code that together define the manifest's entry.
     parameters: name -> array, for each parameter of the manifest; copied only if not aligned to 64 bytes. support: what
     the code needs besides, as `support_code` in `runtime/devices/registry` gives it; made when needed if not given.
-    device_code: for each device of the manifest the code of its kernels, by name. Code for another machine can be held
-    and saved; running it is refused.
+    device_code: for each device of the manifest the code of its kernels, by name. source: what it was compiled from,
+    where that is known. Code for another machine can be held and saved; running it is refused.
     """
 
     def __init__(
@@ -59,8 +64,10 @@ class Module:
         parameters: Mapping[str, Array],
         support: bytes | None = None,
         device_code: Mapping[str, Mapping[str, bytes]] = MappingProxyType({}),
+        source: Source | None = None,
     ):
         self.manifest = manifest
+        self.source = source
         self._support = support
         self.report: CompileReport | None = None
         """How it was compiled; None for one that was loaded."""
@@ -84,29 +91,58 @@ class Module:
         self._known: KnownCalls | None = None
         """How the next call may be made."""
         self._known_of: dict[tuple[Shape, ...], KnownCalls] = {}
-        """By the shapes of their inputs, so that shapes in turns cost nothing again."""
+        """The known calls by the shapes of their inputs, so that shapes in turns cost nothing again."""
         self._last_shapes: tuple[Shape, ...] | None = None
-        """Of the inputs of the last call that was none of those known."""
+        """The shapes of the inputs of the last call that was none of those known."""
         self._input_table = address_table(len(manifest.inputs))
         self._output_table = address_table(len(manifest.outputs))
 
-    @staticmethod
-    def load(path: str | Path) -> Module:
+    @classmethod
+    def of(cls, artifact: Artifact) -> Self:
+        """The module that an artefact holds, not yet linked: it may be for another machine."""
+        parameters, source = artifact.parameters, artifact.source
+        if artifact.compact and source is not None:
+            parameters = source.parameters_from(parameters)
+        return cls(
+            artifact.manifest, artifact.objects, parameters, artifact.support, artifact.device_code, artifact.source
+        )
+
+    @classmethod
+    def load(cls, file: str | PathLike[str] | IO[bytes]) -> Self:
         """Read an artefact that `save` wrote and link its code; nothing is compiled, parameters are mapped.
 
+        file: a path, or a binary file that is open for reading. The parameters of a compact artefact are computed.
         Raises TileworkError where the file is no artefact, is damaged or newer, or this processor lacks something.
         """
-        module = Module(*read_artifact(Path(path)))
+        module = cls.of(read_artifact(_place(file, "loaded from", "read")))
         module.link()
         return module
 
-    def save(self, path: str | Path) -> None:
-        """Write an artefact: one file with the code, the parameters and the manifest, complete or not at all."""
-        if not isinstance(path, str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
-            raise UsageError(f"an artefact is saved at a path, not at a value of type {type(path).__name__}")
+    def save(self, file: str | PathLike[str] | IO[bytes], compact: bool = False) -> None:
+        """Write an artefact: one file with the code, the parameters and the manifest.
+
+        file: a path, where the file is complete or not at all, or a binary file that is open for writing. compact: keep
+        the model's own weights in place of what the code takes, which is computed from them whenever the artefact is
+        loaded. Raises TileworkError where the file cannot be written, or a compact one has no weights to keep.
+        """
+        write_artifact(_place(file, "saved to", "write"), self._artifact(compact))
+
+    def _artifact(self, compact: bool = False) -> Artifact:
         support = support_code(self.manifest.target) if self._support is None else self._support
         parameters = {**self._defaults.others, **self.parameters}
-        write_artifact(Path(path), self.manifest, self.objects, parameters, support, self._devices.code)
+        if compact:
+            if self.source is None:
+                raise TileworkError("nothing is known of what the module was compiled from: compile the model again")
+            parameters = self.source.weights_of(parameters)
+        return Artifact(
+            self.manifest, self.objects, parameters, support, self._devices.code, self.source, compact=compact
+        )
+
+    def __reduce__(self) -> tuple[Callable[[type[Self], bytes], Self], tuple[type[Self], bytes]]:
+        """Pickle, and copy, as an artefact."""
+        file = BytesIO()
+        write_artifact(file, self._artifact())
+        return _unpickled, (type(self), file.getvalue())
 
     def save_library(self, folder: str | Path, name: str | None = None) -> None:
         """Write a folder from which `make` builds a static library that programs in C call; see docs/embedding.md.
@@ -147,15 +183,27 @@ class Module:
         """What the module returns."""
         return self.manifest.outputs
 
-    def __call__(self, *inputs: object) -> Array | tuple[Array, ...]:
-        """Run on inputs given in order, with all defaults. Returns the output, or a tuple of several, as fresh arrays.
+    def __call__(self, *inputs: object, **named: object) -> Array | tuple[Array, ...]:
+        """Run on inputs given in order, the last of them by name; those with a default are given by name or not at all.
 
-        Raises UsageError for an input of wrong kind, dtype or shape, TileworkError where a check of the program fails.
+        Returns the output, or a tuple of several, as fresh arrays. Raises UsageError for an input of wrong kind, dtype
+        or shape, TileworkError where a check of the program fails.
         """
-        if len(inputs) != len(self.manifest.inputs):
+        if named:
+            outputs = [*self.run(self._all_named(inputs, named)).values()]
+        elif len(inputs) != len(self.manifest.inputs):
             raise UsageError(f"the module takes {self._known_inputs()}; {len(inputs)} given")
-        outputs = self._run(inputs, {})
+        else:
+            outputs = self._run(inputs, {})
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
+
+    def _all_named(self, inputs: Sequence[object], named: Mapping[str, object]) -> dict[str, object]:
+        if len(inputs) > len(self._input_specs):
+            raise UsageError(f"the module takes {self._known_inputs()}; {len(inputs)} given without a name")
+        given = dict(zip(self._input_specs, inputs, strict=False))
+        if twice := sorted(given.keys() & named.keys()):
+            raise UsageError(f"input '{twice[0]}' is given twice: in its place and by name")
+        return {**given, **named}
 
     def run(self, inputs: Mapping[str, object], out: Mapping[str, object] | None = None) -> dict[str, Array]:
         """Run on inputs given by name; those that have a default may be left out. Returns the outputs by name.
@@ -177,6 +225,16 @@ class Module:
     def __repr__(self) -> str:
         takes, returns = (", ".join(map(str, specs)) for specs in (self.inputs, self.outputs))
         return f"Module({takes}) -> ({returns})"
+
+    def _repr_html_(self) -> str:
+        """A table of inputs and outputs for notebooks."""
+        defaults = {default.input.name for default in self.manifest.defaults}
+        rows = [("input with a default" if s.name in defaults else "input", s) for s in self.inputs]
+        rows += [("output", s) for s in self.outputs]
+        table = table_html(("", "name", "type", "shape"), [(k, s.name, s.dtype, s.shape_text) for k, s in rows])
+        size = sum(array.nbytes for array in self.parameters.values())
+        caption = f"{self.manifest.kernels} kernels, {size / 1e6:.1f} MB of parameters, for {self.manifest.target}"
+        return f"{table}<p>{escape(caption)}</p>"
 
     def _run_with(
         self, given: Sequence[object], out: Mapping[str, object], replaced: Mapping[str, object]
@@ -316,6 +374,24 @@ class Module:
 
 
 _shape_of = attrgetter("shape")
+
+Loaded = TypeVar("Loaded", bound=Module)
+
+
+def _unpickled(kind: type[Loaded], content: bytes) -> Loaded:
+    return kind.of(read_artifact(BytesIO(content)))
+
+
+def _place(file: object, purpose: str, method: str) -> Path | IO[bytes]:
+    """A path, or a binary file that has the method; raises UsageError for anything else."""
+    if isinstance(file, str | PathLike):
+        return Path(cast("str | PathLike[str]", file))
+    if not hasattr(file, method):
+        kind = type(file).__name__
+        raise UsageError(f"an artefact is {purpose} a path or an open file, not a value of type {kind}")
+    if isinstance(file, TextIOBase):
+        raise UsageError(f"an artefact is bytes, and the file is open for text: open it with '{method[0]}b'")
+    return cast("IO[bytes]", file)
 
 
 def _require_mapping(value: object, what: str) -> None:

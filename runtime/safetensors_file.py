@@ -53,8 +53,8 @@ def write_tensors(file: IO[bytes], position: int, arrays: Mapping[str, Array]) -
         file.write(arrays[name].reshape(-1).view(np.uint8).data)
 
 
-def map_tensors(mapped: mmap, position: int, size: int) -> dict[str, Array]:
-    """The tensors written at `position` of a mapped file, as read-only views of it.
+def map_tensors(mapped: mmap | bytes, position: int, size: int) -> dict[str, Array]:
+    """The tensors written at `position` of a mapped file, or of its content, as read-only views of it.
 
     Raises ValueError where the header is not one, or a tensor lies outside the `size` bytes.
     """
@@ -66,7 +66,7 @@ def map_tensors(mapped: mmap, position: int, size: int) -> dict[str, Array]:
     return {name: _view(mapped, entry, start, end) for name, entry in header.items() if name != "__metadata__"}
 
 
-def _view(mapped: mmap, entry: Mapping[str, Any], start: int, end: int) -> Array:
+def _view(mapped: mmap | bytes, entry: Mapping[str, Any], start: int, end: int) -> Array:
     dtype, shape = dtype_named(_DTYPES[entry["dtype"]]), tuple(entry["shape"])
     first, last = entry["data_offsets"]
     if last - first != prod(shape) * dtype.itemsize or not start <= start + first <= start + last <= end:

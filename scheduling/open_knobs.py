@@ -132,4 +132,4 @@ class OpenKnobs:
 
 
 NO_OPEN_KNOBS = OpenKnobs()
-"""As every compilation has it: each knob is the number that it is set to."""
+"""What every compilation has: each knob is the number that it is set to."""

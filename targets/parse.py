@@ -6,7 +6,7 @@ from functools import cache
 from types import ModuleType
 
 from tilework.algebra.errors import TileworkError, UsageError
-from tilework.plugins.packages import Folder, by_name, folders_of, member_of, told, tree_folders
+from tilework.plugins.packages import Folder, by_name, folders_of, member_of, one_line, tree_folders
 from tilework.targets.base import Target
 
 HOST = "host"
@@ -29,7 +29,8 @@ def parse_target(text: str) -> Target:
 
 
 def target_to_compile_for(text: str) -> Target:
-    """As `parse_target`, but a UsageError too for a machine that the kind's code generator does not know."""
+    """Parse a target as `parse_target` does, but raise UsageError, too, for a machine that the kind's code generator
+    does not know."""
     target = parse_target(text)
     member_of(_families(folders_of("targets"))[target.kind], "check_names")(target)
     return target
@@ -64,7 +65,7 @@ def _read(family: ModuleType, kind: str, words: list[str], text: str) -> Target:
     except TileworkError:
         raise
     except Exception as error:
-        raise TileworkError(f"'parse' of {family.__name__} fails for '{text}': {told(error)}") from error
+        raise TileworkError(f"'parse' of {family.__name__} fails for '{text}': {one_line(error)}") from error
     return target
 
 

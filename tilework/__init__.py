@@ -13,15 +13,18 @@ if TYPE_CHECKING:
     from tilework.algebra.errors import TileworkError, UsageError
     from tilework.api import build, compile, load, lower, tune  # noqa: A004  the names that users look for
     from tilework.frontends.te.operator import kernel
+    from tilework.module import Module
     from tilework.plugins.packages import load_plugin
-    from tilework.runtime.module import Module
     from tilework.runtime.threads import get_num_threads, set_num_threads
     from tilework.tuning.pool.remote import remote
+
+    __version__: str
 
 __all__ = [
     "Module",
     "TileworkError",
     "UsageError",
+    "__version__",
     "build",
     "compile",
     "get_num_threads",
@@ -38,8 +41,8 @@ _HOMES = {
     "tilework.algebra.errors": ("TileworkError", "UsageError"),
     "tilework.api": ("build", "compile", "load", "lower", "tune"),
     "tilework.frontends.te.operator": ("kernel",),
+    "tilework.module": ("Module",),
     "tilework.plugins.packages": ("load_plugin",),
-    "tilework.runtime.module": ("Module",),
     "tilework.runtime.threads": ("get_num_threads", "set_num_threads"),
     "tilework.tuning.pool.remote": ("remote",),
 }
@@ -47,6 +50,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: the command line answers, and hears Ctrl-C, before numpy is there."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("tilework")
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(home), name)

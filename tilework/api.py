@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from numpy.typing import NDArray
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.given_values import integer_of, takes
+from tilework.module import Module
 from tilework.runtime.arrays import aligned
 from tilework.runtime.manifest import Default, Manifest
-from tilework.runtime.module import Module
+from tilework.runtime.source import Source
 from tilework.runtime.tensor_spec import TensorSpec
 from tilework.runtime.threads import get_num_threads
 
@@ -48,14 +48,16 @@ def compile(  # noqa: A001  the name that users of other compilers look for
 ) -> Module:
     """Compile a model to native code.
 
-    model: the path of an ONNX file, its bytes, an `onnx.ModelProto`; or a module whose function @main is the model, or
-    the path of an `.mlir` file with one, with its `parameters`. target: "llvm" for this machine, or as in
+    model: the path of an ONNX file, its bytes, the open file, an `onnx.ModelProto`; or a module whose function @main is
+    the model, or the path of an `.mlir` file with one, with its `parameters`. target: "llvm" for this machine, or as in
     "llvm -mcpu=haswell"; by default what a module itself says, else this machine. Compiled kernels are kept in `cache`
     (by default a folder of the user's). precision: "default" allows algorithms whose results differ by about 1e-5 of
     the largest and in which rows of a product meet, "strict" only those as accurate as a direct sum; both are for
     finite numbers, since an infinity or a NaN may reach results beside those that depend on it. "direct" computes every
     sum directly. kernels: what `tilework.kernel` made of functions of te, for operators of an ONNX model by domain and
     name, as in {"my.ops::Swish": swish}, or for the names in `graph.kernel`s of a module, as in {"swish": swish}.
+    progress: is called with a phase, how much of it is done and how much there is; the logger "tilework" is told of
+    each phase in any case.
     targets: in place of `target`, those of the host and of devices beside it, by names of one's own, as in
     {"host": "llvm", "npu0": "npu"}; what a device can run is put on it. records: a file that `tilework.tune` wrote:
     kernels for which it has a schedule that is faster than the default get that one; `report` of the module says which.
@@ -66,9 +68,10 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     from tilework.driver.choose_targets import choose_targets
     from tilework.driver.compile_model import compile_module
     from tilework.driver.garbage import no_cyclic_gc
+    from tilework.driver.ir_printer import PrintingOptions, ir_text
     from tilework.driver.pool import CompilePool
-    from tilework.driver.session import Session, silent
-    from tilework.frontends.model import read_model
+    from tilework.driver.session import Session, log_report, logged
+    from tilework.frontends.model import read_file, read_model
     from tilework.runtime.cache import cache_for
     from tilework.targets import target_to_compile_for
 
@@ -76,20 +79,24 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     defined = _checked_kernels(kernels)
     _check_options(processes, instrumentations, progress)
     machines = {device: target_to_compile_for(text) for device, text in _given_targets(target, targets).items()}
+    model = read_file(model)
     module, arrays = read_model(model, parameters, defined)
     choose_targets(module, machines)
+    program, tuned = ir_text(module, PrintingOptions()), _tuned_in(records)
     with no_cyclic_gc(), CompilePool(processes) as pool:
-        session = Session(
-            cache_for(cache), pool, precision, instrumentations, progress or silent, tuned=_tuned_in(records)
-        )
+        session = Session(cache_for(cache), pool, precision, instrumentations, logged(progress), tuned=tuned)
         compiled = compile_module(module, arrays, session)
     del arrays
     prepared = compiled.parameters  # one after the other, so that there are never two copies of all
     own = {name: aligned(prepared.pop(name)) for name in list(prepared)}
     others = {name: array for name, array in compiled.replaceable.parameters.items() if name not in own}
     manifest = _manifest(compiled, str(targets_of(module)[HOST]))
-    result = Module(manifest, compiled.code.host, {**others, **own}, device_code=compiled.code.devices)
+    source = Source(
+        program, precision, tuned or {}, compiled.prepare, lambda: read_model(model, parameters, defined)[1]
+    )
+    result = Module(manifest, compiled.code.host, {**others, **own}, None, compiled.code.devices, source)
     result.report = compiled.report
+    log_report(compiled.report)
     return result
 
 
@@ -158,11 +165,12 @@ def tune(
     return compile(program, target, parameters, precision=precision, targets=targets, records=kept)
 
 
-def load(path: str | Path) -> Module:
-    """Read what `Module.save` wrote; nothing is compiled. Raises TileworkError for what is no artefact."""
-    if not isinstance(path, str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
-        raise UsageError(f"an artefact is loaded by its path, not from a value of type {type(path).__name__}")
-    return Module.load(path)
+def load(file: str | PathLike[str] | IO[bytes]) -> Module:
+    """Read what `Module.save` wrote, from a path or an open file; nothing is compiled.
+
+    Raises TileworkError for what is no artefact.
+    """
+    return Module.load(file)
 
 
 def lower(

@@ -34,8 +34,8 @@ def diagnostics_of(error: Exception) -> list[Diagnostic]:
         return [Diagnostic("error", error.msg, SourcePosition(place.file, place.line, place.col))]
     if not isinstance(error, CompileError):
         return [Diagnostic("error", str(error))]
-    first = _about("error", error.message, error.op)
-    return [first, *(_about("note", message, op) for message, op in error.notes)]
+    first = diagnostic_about("error", error.message, error.op)
+    return [first, *(diagnostic_about("note", message, op) for message, op in error.notes)]
 
 
 def format_diagnostics(diagnostics: list[Diagnostic], sources: Mapping[str, str], show_operations: bool = True) -> str:
@@ -47,7 +47,8 @@ def format_diagnostics(diagnostics: list[Diagnostic], sources: Mapping[str, str]
     return "\n".join(lines) + "\n"
 
 
-def _about(severity: Severity, message: str, op: Operation | None) -> Diagnostic:
+def diagnostic_about(severity: Severity, message: str, op: Operation | None) -> Diagnostic:
+    """A message about an operation, at the place that it came from."""
     if op is None:
         return Diagnostic(severity, message)
     name = source_name(op.location)

@@ -168,7 +168,7 @@ def _times(values: Moments, square: float) -> Moments:
 
 
 def _above_zero(values: Moments) -> Moments:
-    """Moments of max(x, 0)."""
+    """The moments of max(x, 0) for a normal x."""
     deviation = math.sqrt(values.variance)
     ratio = values.mean / deviation
     chance = (1 + math.erf(ratio / math.sqrt(2))) / 2

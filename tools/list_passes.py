@@ -4,15 +4,16 @@ rewrite pattern."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from inspect import cleandoc
+from inspect import cleandoc, getdoc
 from typing import Any
 
 from xdsl.passes import ModulePass
 
+from tilework.algebra.errors import UsageError, did_you_mean
 from tilework.driver.apply_pattern import ApplyPattern
 from tilework.driver.apply_pdl import ApplyPdl
 from tilework.driver.pass_manager import anchor_name, runs_on_any
-from tilework.driver.pass_options import options_of
+from tilework.driver.pass_options import options_of, pass_text
 from tilework.driver.patterns import all_patterns
 from tilework.driver.registry import all_passes, tilework_passes
 from tilework.driver.upstream_passes import ANY_OP_PASSES
@@ -28,6 +29,20 @@ def pass_listing() -> str:
         lines += _entry(everything[name]())
     lines += ["", "Named pipelines:", *_wrapped(PIPELINES)]
     lines += ["", "Passes of xDSL:", *_wrapped(name for name in everything if name not in in_full)]
+    return "\n".join(lines) + "\n"
+
+
+def pass_description(name: str) -> str:
+    """All that is known of one pass, or the passes of a named pipeline. Raises UsageError for another name."""
+    if name in PIPELINES:
+        return f"{name} = {','.join(map(pass_text, PIPELINES[name]))}\n"
+    everything = all_passes()
+    if name not in everything:
+        hint = did_you_mean(name, [*everything, *PIPELINES])
+        raise UsageError(f"--list-passes: '{name}' does not refer to a registered pass or pipeline{hint}")
+    described = ANY_OP_PASSES.get(name, everything[name]())
+    more = (getdoc(described) or "").splitlines()[1:]
+    lines = [*_entry(everything[name]()), *(f"  {line}".rstrip() for line in more)]
     return "\n".join(lines) + "\n"
 
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
+from typing import Literal
 
 from tilework.driver.apply_pattern import ApplyPattern
 from tilework.driver.ir_printer import PrintingOptions
@@ -41,7 +42,7 @@ class Options:
     output: str = "-"
     pipeline: str | None = None
     apply_patterns: list[str] = field(default_factory=list[str])
-    list_passes: bool = False
+    list_passes: str | None = None
     list_patterns: bool = False
     show_dialects: bool = False
     dump_pass_pipeline: bool = False
@@ -52,7 +53,10 @@ class Options:
     print_after_change: bool = False
     print_after_failure: bool = False
     mlir_print_ir_module_scope: bool = False
+    print_tree_dir: str | None = None
     timing: bool = False
+    statistics: bool = False
+    output_format: Literal["text", "json"] = "text"
     verify_each: bool = True
     verify_roundtrip: bool = False
     verify_diagnostics: bool = False
@@ -63,6 +67,7 @@ class Options:
     allow_unregistered_dialect: bool = False
     no_implicit_module: bool = False
     crash_reproducer: str | None = None
+    generate_reproducer: str | None = None
     run_reproducer: bool = False
     stop_after: str | None = None
     emit: str = "mlir"
@@ -102,6 +107,10 @@ def parse_options(arguments: Sequence[str], pass_names: Collection[str]) -> Opti
         else:
             words.append(f"{flag}=true" if flag in BOOLEAN_FLAGS else flag)
     parser = _parser()
+    if {"-h", "--help"} & {*words}:
+        from tilework.tools.list_passes import pass_listing  # it imports all passes
+
+        parser.epilog = f"{pass_listing()}\nA pass is a flag, too: --graph-to-te, --loop-vectorize='factor=8'."
     options = parser.parse_all(words, Options(), [f"--{name}" for name in pass_names])
     if (passes or options.apply_patterns) and options.pipeline is not None:
         flag = passes[0] if passes else ApplyPattern.name
@@ -109,11 +118,15 @@ def parse_options(arguments: Sequence[str], pass_names: Collection[str]) -> Opti
     passes += [pass_text(ApplyPattern.at(text)) for text in options.apply_patterns]
     if passes:
         options.pipeline = ",".join(passes)
+    if options.print_tree_dir is not None and not options.prints_around_passes:
+        parser.error("--mlir-print-ir-tree-dir says where IR goes: say when with --mlir-print-ir-after-all or the like")
     return options
 
 
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser(prog="opt-tool", description=DESCRIPTION)
+    parser = ArgumentParser(
+        prog="opt-tool", description=DESCRIPTION, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument(
         "input", nargs="?", default="-", metavar="FILE", help="the file to read, '-' (the default) for stdin"
     )
@@ -146,7 +159,13 @@ def _add_pass_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[
         metavar="PATTERN[@LINE[:COLUMN]]",
         help="apply one rewrite pattern alone, behind the passes: wherever it matches, or at a place of the file",
     )
-    group.add_argument("--list-passes", action="store_true", help="print every pass with its options")
+    group.add_argument(
+        "--list-passes",
+        nargs="?",
+        const="",
+        metavar="NAME",
+        help="print every pass with its options, or all that is known of one pass or named pipeline",
+    )
     group.add_argument("--list-patterns", action="store_true", help="print every rewrite pattern, by pass")
     group.add_argument("--show-dialects", action="store_true", help="print the names of all dialects")
     group.add_argument("--dump-pass-pipeline", action="store_true", help="print the pipeline that will run, to stderr")
@@ -175,9 +194,27 @@ def _add_printing_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ign
         action="store_true",
         help="IR as a failing pass left it",
     )
+    group.add_argument(
+        "--mlir-print-ir-tree-dir",
+        dest="print_tree_dir",
+        metavar="FOLDER",
+        help="write that IR to files in place of stderr: a folder for each operation, a file for each pass",
+    )
     _add_boolean(group, "--mlir-print-ir-module-scope", "all of the module, whatever the pass runs on")
     _add_always(group, "--mlir-disable-threading", "passes run one after the other")
     group.add_argument("--mlir-timing", dest="timing", action="store_true", help="how long each pass took")
+    group.add_argument(
+        "--mlir-pass-statistics",
+        dest="statistics",
+        action="store_true",
+        help="how many operations each pass was given and left, and how often its patterns rewrote one",
+    )
+    group.add_argument(
+        "--mlir-output-format",
+        dest="output_format",
+        choices=("text", "json"),
+        help="how --mlir-timing writes: as a table, the default, or as JSON",
+    )
 
 
 def _add_checking_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ignore[reportPrivateUsage]
@@ -194,6 +231,12 @@ def _add_checking_flags(group: argparse._ArgumentGroup) -> None:  # pyright: ign
         dest="crash_reproducer",
         metavar="FILE",
         help="where to write the IR and the pass that failed",
+    )
+    group.add_argument(
+        "--mlir-generate-reproducer",
+        dest="generate_reproducer",
+        metavar="FILE",
+        help="where to write the IR as it is read, the pipeline, and how passes are checked, before they run",
     )
 
 

@@ -21,14 +21,15 @@ from tilework.driver.pass_manager import InternalError
 from tilework.driver.pipeline_text import PipelineError
 from tilework.driver.registry import all_passes
 from tilework.lowering.pipelines import PIPELINES
-from tilework.tools.diagnostics_printer import Diagnostic, diagnostics_of, format_diagnostics
+from tilework.tools.diagnostics_printer import Diagnostic, diagnostic_about, diagnostics_of, format_diagnostics
 from tilework.tools.expected_diagnostics import expected_diagnostics, unmet
-from tilework.tools.list_passes import pass_listing, pattern_listing
+from tilework.tools.list_passes import pass_description, pass_listing, pattern_listing
 from tilework.tools.load_plugins import loaded_plugins
 from tilework.tools.opt_options import Options, parse_options
 from tilework.tools.process_module import ModuleProcessor, Output
 from tilework.tools.streams import discard_stdout, write_stdout
 
+DEFECT = "this is a defect of the compiler, not of your program; --debug shows where it happened"
 SPLIT_LINE = re.compile(r"^// -----[^\S\n]*$", re.MULTILINE)
 
 
@@ -64,8 +65,8 @@ def _run_with_plugins(words: Sequence[str]) -> int:
 
 
 def _run(options: Options) -> int:
-    if options.list_passes:
-        write_stdout(pass_listing())
+    if options.list_passes is not None:
+        write_stdout(pass_description(options.list_passes) if options.list_passes else pass_listing())
         return 0
     if options.list_patterns:
         write_stdout(pattern_listing())
@@ -76,13 +77,16 @@ def _run(options: Options) -> int:
     file = "<stdin>" if options.input == "-" else options.input
     text = _read(options.input)
     processor = ModuleProcessor(options, file)
-    chunks = list(_split(text)) if options.split_input_file else [text]
+    chunks = list(split_input(text)) if options.split_input_file else [text]
     results = [_process(chunk, processor) for chunk in chunks]
     problems = [problem for result in results for problem in result.problems(options, file)]
     if problems:
         sys.stderr.write(format_diagnostics(problems, {file: text}, options.mlir_print_op_on_diagnostic))
     if options.timing:
-        sys.stderr.write(processor.timing.report())
+        timing = processor.timing
+        sys.stderr.write(timing.report() if options.output_format == "text" else timing.as_json())
+    if options.statistics:
+        sys.stderr.write(processor.statistics.report())
     outputs = [result.output for result in results if result.output is not None]
     failed = any(problem.severity == "error" for problem in problems)
     if outputs and not (failed and options.output != "-"):
@@ -123,12 +127,10 @@ def _explain(error: Exception) -> list[Diagnostic]:
             return [Diagnostic("error", f"there is not enough memory: {error}")]
         case RecursionError():
             return [Diagnostic("error", "operations are nested too deeply to be read or printed")]
+        case InternalError():
+            return [diagnostic_about("error", str(error), error.op), Diagnostic("note", DEFECT)]
         case _:
-            said = (
-                str(error) if isinstance(error, InternalError) else f"internal error: {type(error).__name__}: {error}"
-            )
-            hint = "this is a defect of the compiler, not of your program; --debug shows where it happened"
-            return [Diagnostic("error", said), Diagnostic("note", hint)]
+            return [Diagnostic("error", f"internal error: {type(error).__name__}: {error}"), Diagnostic("note", DEFECT)]
 
 
 def _show_traceback(error: Exception, options: Options) -> None:
@@ -146,15 +148,15 @@ def _read(name: str) -> str:
         raise TileworkError(f"cannot read input file '{name}': it is not text in UTF-8") from error
 
 
-def _split(text: str) -> Iterator[str]:
-    """The parts of `text` between `// -----` lines, each moved down so that its line numbers are those of the file."""
+def split_input(text: str) -> Iterator[str]:
+    """The parts of `text` between `// -----` lines, each behind blanks so that its places are those in the file."""
     end = 0
     for start, end in zip(
         [0, *(marker.end() for marker in SPLIT_LINE.finditer(text))],
         [*(marker.start() for marker in SPLIT_LINE.finditer(text)), len(text)],
         strict=True,
     ):
-        yield "\n" * text.count("\n", 0, start) + text[start:end]
+        yield re.sub(r"[^\n]", " ", text[:start]) + text[start:end]
 
 
 def _write(name: str, outputs: Sequence[Output]) -> None:

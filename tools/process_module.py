@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -20,15 +22,16 @@ from tilework.driver.checked_bounds import with_checked_bounds
 from tilework.driver.instrumentation import CheckLegality, Instrumentation, VerifyEach
 from tilework.driver.ir_printer import ir_text
 from tilework.driver.pass_manager import PassManager
+from tilework.driver.pass_statistics import PassStatistics
 from tilework.driver.pass_timing import PassTiming, Timed
 from tilework.driver.pipeline_text import parse_pipeline, pipeline_text
-from tilework.driver.print_ir import PrintIR
+from tilework.driver.print_ir import IRTree, PrintedIR, PrintIR
 from tilework.driver.registry import all_passes
 from tilework.driver.stop_after import stop_after
 from tilework.lowering.pipelines import PIPELINES
 from tilework.targets import target_to_compile_for
 from tilework.tools.opt_options import Options
-from tilework.tools.reproducer import ReproducerWriter, recorded_pipeline
+from tilework.tools.reproducer import Recorded, ReproducerWriter, read_recorded, write_reproducer
 from tilework.tools.roundtrip import check_roundtrip
 from tilework.tools.target_option import targets_by_device
 
@@ -45,10 +48,13 @@ class ModuleProcessor:
         self.options = options
         self.file = file
         self.timing = PassTiming()
+        self.statistics = PassStatistics()
+        self._tree = None if options.print_tree_dir is None else IRTree(Path(options.print_tree_dir))
         self._write = _writer(options)
         given = targets_by_device(options.targets).items()
         self._targets = {device: target_to_compile_for(target) for device, target in given}
-        self._manager = None if options.run_reproducer else self._make_manager(options.pipeline or "")
+        self._recorded = Recorded(options.pipeline or "", options.verify_each, options.check_semantics)
+        self._manager = None if options.run_reproducer else self._make_manager(self._recorded)
 
     def process(self, text: str) -> Output:
         """What `text` becomes. Raises ParseError, TileworkError, InternalError or RecursionError."""
@@ -64,14 +70,17 @@ class ModuleProcessor:
                 check_roundtrip(module, context)
         if self._targets:
             set_targets(module, targets_of(module) | self._targets)
-        manager = self._manager or self._make_manager(recorded_pipeline(parser.resources, self.file))
+        manager = self._manager or self._make_manager(read_recorded(parser.resources, self.file))
+        if self.options.generate_reproducer is not None:
+            recorded = replace(self._recorded, pipeline=pipeline_text(manager.pipeline))
+            write_reproducer(self.options.generate_reproducer, module, recorded)
         manager.run(context, module)
         with self.timing.measure("Output"):
             return self._write(module)
 
-    def _make_manager(self, text: str) -> PassManager:
+    def _make_manager(self, recorded: Recorded) -> PassManager:
         operations = make_context(allow_unregistered=self.options.allow_unregistered_dialect)
-        pipeline = parse_pipeline(text, all_passes(), PIPELINES, operations)
+        pipeline = parse_pipeline(recorded.pipeline, all_passes(), PIPELINES, operations)
         if self.options.check_bounds:
             pipeline = with_checked_bounds(pipeline)
         if self.options.stop_after is not None:
@@ -79,40 +88,42 @@ class ModuleProcessor:
         if self.options.dump_pass_pipeline:
             print(f"Pass Manager with {sum(1 for _ in pipeline.passes())} passes:", file=sys.stderr)
             print(pipeline_text(pipeline), file=sys.stderr)
-        return PassManager(pipeline, self._instrumentations())
+        return PassManager(pipeline, self._instrumentations(recorded))
 
-    def _instrumentations(self) -> list[Instrumentation]:
+    def _instrumentations(self, recorded: Recorded) -> list[Instrumentation]:
         """What watches the passes, outermost first: after a pass its time is taken first, its meaning checked last."""
         options = self.options
         watching: dict[str, Instrumentation] = {}
         if options.crash_reproducer is not None:
-            watching["Reproducer"] = ReproducerWriter(options.crash_reproducer)
-        if options.check_semantics:
+            watching["Reproducer"] = ReproducerWriter(options.crash_reproducer, recorded)
+        if recorded.check_semantics:
             watching["Semantic check"] = semantic_check()
         watching["Legality"] = CheckLegality()
-        if options.verify_each:
+        if recorded.verify_each:
             watching[VERIFIER] = VerifyEach()
         if options.prints_around_passes:
-            watching["Printing"] = _print_ir(options)
+            watching["Printing"] = self._print_ir()
+        if options.statistics:
+            watching["Statistics"] = self.statistics
         if not options.timing:
             return list(watching.values())
         return [*(Timed(self.timing, name, watcher) for name, watcher in watching.items()), self.timing]
 
-
-def _print_ir(options: Options) -> PrintIR:
-    for name in (*options.print_before, *options.print_after):
-        if name not in all_passes():
-            hint = did_you_mean(name, all_passes())
-            raise UsageError(f"--mlir-print-ir-before/-after: '{name}' does not refer to a registered pass{hint}")
-    return PrintIR(
-        show=lambda op: ir_text(op, options.printing),
-        write=sys.stderr.write,
-        before=None if options.print_before_all else options.print_before,
-        after=None if options.print_after_all or options.print_after_change else options.print_after,
-        only_changes=options.print_after_change,
-        on_failure=options.print_after_failure,
-        whole_module=options.mlir_print_ir_module_scope,
-    )
+    def _print_ir(self) -> PrintIR:
+        options = self.options
+        for name in (*options.print_before, *options.print_after):
+            if name not in all_passes():
+                hint = did_you_mean(name, all_passes())
+                raise UsageError(f"--mlir-print-ir-before/-after: '{name}' does not refer to a registered pass{hint}")
+        return PrintIR(
+            show=lambda op: ir_text(op, options.printing),
+            sink=self._tree or PrintedIR(sys.stderr.write),
+            before=None if options.print_before_all else options.print_before,
+            after=None if options.print_after_all or options.print_after_change else options.print_after,
+            only_changes=options.print_after_change,
+            on_failure=options.print_after_failure,
+            whole_module=options.mlir_print_ir_module_scope,
+        )
 
 
 def semantic_check(parameters: Mapping[str, Any] | None = None) -> Instrumentation:

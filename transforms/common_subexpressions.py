@@ -17,7 +17,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 from xdsl.utils.scoped_dict import ScopedDict
 
 _Known = ScopedDict[Hashable, Operation]
-"""By their keys, the operations that stand before and whose results may be used here."""
+"""The operations, by their keys, that stand before and whose results may be used here."""
 
 
 def eliminate_common_subexpressions(op: Operation) -> None:

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from inspect import getclosurevars, isabstract, isclass
 from typing import Any, ClassVar, TypeGuard
@@ -18,7 +21,9 @@ from xdsl.context import Context
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint
+from xdsl.utils.exceptions import DiagnosticException, ParseError
 
+from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
 from tilework.dialects.support.locations import copy_location
 from tilework.transforms.base import TileworkPass
 
@@ -90,9 +95,52 @@ def try_patterns(op: Operation, interested: Interested, inserted: list[Operation
         if op.parent is None:  # an earlier rewrite has erased it, or what held it
             break
         rewriter = interested.rewriter_at(op, inserted)
-        pattern.match_and_rewrite(op, rewriter)
-        changed |= rewriter.has_done_action
+        try:
+            pattern.match_and_rewrite(op, rewriter)
+        except Exception as error:
+            raise _located(error, pattern, op) from error
+        if rewriter.has_done_action:
+            changed = True
+            if (counts := _counts.get()) is not None:
+                counts[type(pattern)] += 1
     return changed
+
+
+_counts: ContextVar[Counter[type[RewritePattern]] | None] = ContextVar("_counts", default=None)
+
+
+@contextmanager
+def counted_rewrites() -> Generator[Counter[type[RewritePattern]]]:
+    """Count, inside the `with`, how often a pattern of each type rewrites something."""
+    counts = Counter[type[RewritePattern]]()
+    token = _counts.set(counts)
+    try:
+        yield counts
+    finally:
+        _counts.reset(token)
+
+
+class PatternFailure(Exception):
+    """A defect of a pattern: it threw something that is not the user's to mend, which is the `__cause__`."""
+
+    def __init__(self, pattern: RewritePattern, op: Operation):
+        super().__init__(f"{type(pattern).__name__} failed")
+        self.pattern = pattern
+        self.op = op
+
+
+def _located(error: Exception, pattern: RewritePattern, op: Operation) -> Exception:
+    """What to raise for an error that a pattern threw: it is about the operation unless it names another one."""
+    match error:
+        case CompileError():
+            error.op = error.op or op
+            return error
+        case UsageError() | ParseError() | MemoryError() | RecursionError() | PatternFailure():
+            return error
+        case TileworkError() | DiagnosticException():
+            return CompileError(str(error), op)
+        case _:
+            return PatternFailure(pattern, op)
 
 
 class Interested:

@@ -118,7 +118,7 @@ def _narrow(e: Emitter, op: arith.TruncIOp) -> None:
 
 
 def _index_cast(e: Emitter, op: arith.IndexCastOp) -> None:
-    """To or from 64 bits, signed."""
+    """Convert to or from 64 bits, signed."""
     form, text = _integer(e, op.input, signed=True)
     if form.lanes is None and e.form(op.result).kind == "bool":
         e.define(op.result, f"{text} & 1")

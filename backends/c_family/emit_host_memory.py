@@ -38,7 +38,7 @@ class HostEmitter(Emitter):
     def __init__(self, file: FileText, spelling: Spelling, handlers: Handlers, name: str, taken: Collection[str]):
         super().__init__(file, spelling, handlers, name, taken)
         self.symbols: dict[str, str] = {}
-        """Symbol -> its variable."""
+        """The variable of C that holds each symbol."""
         self.argument_dims: dict[SSAValue, Sequence[Expr]] = {}
         self.parameters: dict[str, int] = {}
         """Name of a global -> its place in the table of parameters."""

@@ -36,7 +36,7 @@ class _Access(NamedTuple):
 
     @property
     def place(self) -> str:
-        """The first element."""
+        """The address of the first element."""
         return f"{self.buffer}[{self.position}]"
 
 

@@ -259,7 +259,8 @@ def _pointers(e: Emitter, a: _Access) -> str:
 
 
 def _mask(e: Emitter, lanes: int, whole: int, touched: tuple[str, str]) -> str:
-    """Of the first `lanes` of `whole` those between two numbers, compared in 32 bits, as wide as most elements."""
+    """A mask of those lanes, of the first `lanes` of `whole`, that lie between two numbers, compared in 32 bits, as
+    wide as most elements."""
     value, type_ = e.text.value, f"<{whole} x i32>"
     numbers = f"{type_} <{', '.join(f'i32 {lane}' for lane in range(whole))}>"
 
@@ -288,7 +289,8 @@ def _prefetch(e: Emitter, op: PrefetchOp) -> None:
 
 
 def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
-    """In the entry block: an alloca in a loop would grow the stack, and only one in the entry becomes registers."""
+    """Write an alloca in the entry block: one in a loop would grow the stack, and only one in the entry becomes
+    registers."""
     check_scope(op)
     if is_of_intrinsics(memory_space(op.memref)):
         return  # what is in it are registers, which instructions name

@@ -162,7 +162,7 @@ def _float_to_integer(instruction: str) -> Handler:
 
 
 def _index_cast(e: Emitter, op: arith.IndexCastOp) -> None:
-    """To or from the width of indices, signed."""
+    """Convert to or from the width of indices, signed."""
     own = int(e.index[1:])
     source, target = (width_of(element_of(v.type)) or own for v in (op.input, op.result))
     if source == target:

@@ -139,7 +139,7 @@ class FunctionText:
         self._behind_calls.append(self.line_later())
 
     def finish(self) -> None:
-        """Return."""
+        """End the function with a return."""
         if self._around is not None:
             self.line(self._around[1])
         self.line("ret void")

@@ -42,7 +42,8 @@ def product_type(op: GraphOp, words: bool = False) -> Attribute:
 
 
 def matrix_product_type(op: GraphOp, words: bool = False) -> Attribute:
-    """As `product_type`, for operators that also multiply f32 by numbers of 16 bits, which are exact in f32."""
+    """The type that `product_type` says, for operators that also multiply f32 by numbers of 16 bits, which are exact in
+    f32."""
     return f32 if op.dtype(0) == f32 and is_half(op.dtype(1)) else product_type(op, words)
 
 

@@ -50,7 +50,7 @@ class Category(IntEnum):
     """complex-out-fusable: element-wise operators can be fused to its output (convolution, dense, pooling)."""
     TUPLE = 7
     OPAQUE = 8
-    """Never fused."""
+    """Operators of this category are never fused."""
 
 
 class SizesDiffer(VerifyException):
@@ -151,13 +151,13 @@ class GraphOp(InferredOp, HasCanonicalizationPatternsInterface, ABC):
             if self.dtype(i) == i1:
                 raise VerifyException(f"{self.name} computes on numbers, not on truth values, i1")
 
-    def require_told(self, sizes: Iterable[Expr]) -> None:
+    def require_symbols_of_operands(self, sizes: Iterable[Expr]) -> None:
         """Refuse a symbol that is in no operand's dimensions."""
         known = {name for i in range(len(self.operands)) for d in self.dims(i) for name in d.variables()}
         if unknown := [str(name) for e in sizes for name in e.variables() if name not in known]:
             raise VerifyException(f"the input does not tell what {unknown[0]} is")
 
-    def told(self, sizes: Sequence[Expr], inputs: Sequence[Array]) -> list[int]:
+    def evaluate_dims(self, sizes: Sequence[Expr], inputs: Sequence[Array]) -> list[int]:
         """Expressions over the symbols in the operands' dimensions, for these operands.
 
         Raises TileworkError where no dimension tells a symbol by itself.

@@ -114,13 +114,13 @@ class DivOp(BinaryOp):
 
 
 def truncated_quotient(a: Array, b: Array) -> Array:
-    """Of integers, cut off towards zero; 0 for a b of 0."""
+    """The quotient of integers, cut off towards zero; 0 for a b of 0."""
     with np.errstate(divide="ignore", over="ignore"):  # numpy's quotient for 0 is 0, its remainder too
         return a // b + ((np.fmod(a, b) != 0) & ((a < 0) != (b < 0))).astype(a.dtype)
 
 
 class _RemainderOp(BinaryOp, ABC):
-    """Of numbers; that of an integer by 0 is 0."""
+    """Compute the remainder of a division of numbers; that of an integer by 0 is 0."""
 
     NUMPY: ClassVar[Callable[..., Any]]
 
@@ -241,7 +241,7 @@ def _has_bit(a: Scalar, bit: int) -> Scalar:
 
 
 def integer_power(a: Array, b: Array) -> Array:
-    """As IntegerPowOp defines it."""
+    """Compute the power of integers as IntegerPowOp defines it."""
     power = np.power(a.astype(np.uint64), np.where(b < 0, 0, b).astype(np.uint64)).astype(a.dtype)
     is_one = (a == 1) | ((a == -1) if a.dtype.kind == "i" else False)
     reciprocal = np.where(is_one, np.where(b & 1, a, 1), 0)

@@ -80,7 +80,7 @@ class ExtendOp(GraphOp):
         return x
 
     def _extended(self, k: KernelBuilder, x: Tensor, axis: int, before: Expr, after: Expr) -> Tensor:
-        """Along one axis: loops are cut where the choices change, so that each part is a plain copy."""
+        """Extend a tensor along one axis: loops are cut where the choices change, so that each part is a plain copy."""
         extent, edge = x.dims[axis], self.mode.data == "edge"
 
         def element(*index: Expr) -> Scalar:

@@ -118,7 +118,7 @@ class UnpackOp(GraphOp):
 
 @irdl_op_definition
 class WordsOp(GraphOp):
-    """Four bytes along `axis` become one word, the first its lowest byte: what `words.dot` multiplies.
+    """Four bytes along `axis` become one word, the first its lowest byte: what `dot4.ui8i8` multiplies.
 
     Along the last axis that is the same memory.
 

@@ -30,7 +30,7 @@ class CompareOp(BinaryOp, ABC):
     """
 
     RELATION: ClassVar[str]
-    """As `Scalar.compare` names it."""
+    """The relation, called as `Scalar.compare` calls it."""
     NUMPY: ClassVar[Callable[..., Any]]
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
@@ -72,7 +72,7 @@ class LessEqualOp(CompareOp):
 
 
 class LogicOp(BinaryOp, ABC):
-    """Of two truth values, i1, at every element, or of the bits of two integers."""
+    """Combine two truth values, i1, at every element, or the bits of two integers."""
 
     SIGN: ClassVar[str]
     NUMPY: ClassVar[Callable[..., Any]]
@@ -90,7 +90,7 @@ class LogicOp(BinaryOp, ABC):
 
 @irdl_op_definition
 class AndOp(LogicOp):
-    """Both."""
+    """Both of the two hold."""
 
     name = "graph.and"
     SIGN: ClassVar = "&"
@@ -99,7 +99,7 @@ class AndOp(LogicOp):
 
 @irdl_op_definition
 class OrOp(LogicOp):
-    """At least one."""
+    """At least one of the two holds."""
 
     name = "graph.or"
     SIGN: ClassVar = "|"
@@ -108,7 +108,7 @@ class OrOp(LogicOp):
 
 @irdl_op_definition
 class XorOp(LogicOp):
-    """Exactly one."""
+    """Exactly one of the two holds."""
 
     name = "graph.xor"
     SIGN: ClassVar = "^"

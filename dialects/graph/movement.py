@@ -120,7 +120,7 @@ class ConcatOp(GraphOp):
 
 @irdl_op_definition
 class SliceOp(GraphOp):
-    """Along each of `axes` (of constant size) the elements start, start + step, ... before `stop`, as in Python.
+    """Take along each of `axes` (of constant size) the elements start, start + step, ... before `stop`, as in Python.
 
     Starts and stops are counted from the front; a negative step walks backwards to a stop of -1 at least.
 
@@ -255,7 +255,7 @@ class BroadcastOp(GraphOp):
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        self.require_told(self.shape)
+        self.require_symbols_of_operands(self.shape)
         if len(self.dims(0)) > len(self.shape) or any(r.is_never_met() for r in self.requirements()):
             raise VerifyException(f"{self.input.type} does not broadcast to [{', '.join(map(str, self.shape))}]")
         return [tensor_type(self.shape.data, self.dtype())]
@@ -271,4 +271,4 @@ class BroadcastOp(GraphOp):
         return k.compute("broadcast", dims, lambda *i: read_broadcast(x, dims, i))
 
     def evaluate(self, *inputs: Array) -> Array:
-        return np.broadcast_to(inputs[0], self.told(self.shape.data, inputs))
+        return np.broadcast_to(inputs[0], self.evaluate_dims(self.shape.data, inputs))

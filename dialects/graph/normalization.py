@@ -135,7 +135,8 @@ class LrnOp(GraphOp):
 
 
 class SoftmaxLikeOp(GraphOp, ABC):
-    """Along one axis; in several steps, of which the first subtracts the maximum so that no exponential overflows."""
+    """Normalize along one axis, in several steps, of which the first subtracts the maximum so that no exponential
+    overflows."""
 
     CATEGORY: ClassVar[Category] = Category.OPAQUE
     input = operand_def(TensorType)

@@ -38,7 +38,7 @@ def padded_dims(op: GraphOp, pads: Widths) -> list[Expr]:
         raise VerifyException(f"{len(dims)} axes need {2 * len(dims)} pads, not {len(widths)}")
     padded = [d + (before + after) for d, (before, after) in zip(dims, ends_of(pads), strict=True)]
     if isinstance(pads, WidthsAttr):
-        op.require_told(widths)
+        op.require_symbols_of_operands(widths)
         domain = Domain({key: (0, None) for width in widths for key in width.variables()})
         return [domain.simplify(d) for d in padded]
     if min(pads.get_values(), default=0) < 0:
@@ -54,5 +54,5 @@ def padding_requirements(op: GraphOp) -> Iterator[Requirement]:
 
 def padding_told(op: GraphOp, pads: Widths, inputs: Sequence[Array]) -> list[tuple[int, int]]:
     """The widths at both ends of every axis, for these operands."""
-    told = op.told(widths_of(pads), inputs) if isinstance(pads, WidthsAttr) else list(pads.get_values())
+    told = op.evaluate_dims(widths_of(pads), inputs) if isinstance(pads, WidthsAttr) else list(pads.get_values())
     return list(zip(told[: len(told) // 2], told[len(told) // 2 :], strict=True))

@@ -109,7 +109,10 @@ class ReduceProdOp(ReduceOp):
 
 
 class _ExtremumOp(ReduceOp, ABC):
-    """Of numbers. The extremum of nothing is an infinity, or the last number on its side that an integer can be."""
+    """Find the extremum of numbers.
+
+    That of nothing is an infinity, or the last number on its side that an integer can be.
+    """
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         self.require_numbers()

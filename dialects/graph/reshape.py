@@ -51,7 +51,7 @@ class ReshapeOp(GraphOp):
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
         if self.checked is not None:
-            self.require_told(self.shape)
+            self.require_symbols_of_operands(self.shape)
         fits = Requirement.of(elements_equal(self.dims(0), self.shape.data), "")
         if fits.is_never_met() or (self.checked is None and not fits.is_always_met()):
             before, after = product(self.dims(0)), product(self.shape.data)
@@ -74,7 +74,7 @@ class ReshapeOp(GraphOp):
     def evaluate(self, *inputs: Array) -> Array:
         x = inputs[0]
         if self.checked is not None:
-            return x.reshape(self.told(self.shape.data, inputs))
+            return x.reshape(self.evaluate_dims(self.shape.data, inputs))
         return x.reshape(runtime_shape(self.shape.data, self.dims(0), x.shape))
 
 

@@ -76,7 +76,7 @@ class ResizeOp(GraphOp):
             raise VerifyException(f"each of the {len(x)} axes has a size, a step, an offset and a divisor")
         if min(self.divisors.get_values(), default=1) < 1 or min(self.steps.get_values(), default=0) < 0:
             raise VerifyException("divisors are positive, and steps are not negative")
-        self.require_told(shape)
+        self.require_symbols_of_operands(shape)
         if empty := [axis for axis, (d, size) in enumerate(zip(x, shape, strict=True)) if d == 0 and size != 0]:
             raise VerifyException(f"axis {empty[0]} of {self.input.type} has no elements to read")
         if self.mode.data != "nearest":

@@ -73,7 +73,7 @@ class ScanOp(IRDLOperation):
 
     @property
     def steps(self) -> Expr:
-        """How many there are."""
+        """How many steps there are."""
         return dims_of(self.sequences[0].type)[0]
 
     @property

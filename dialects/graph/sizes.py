@@ -44,7 +44,7 @@ class RangeOp(GraphOp):
     def infer(self) -> Sequence[TensorType[Attribute]]:
         _require_single(self, "first", self.first)
         _require_single(self, "count", self.count)
-        self.require_told([*self.first, *self.count])
+        self.require_symbols_of_operands([*self.first, *self.count])
         return [tensor_type(self.count.data, i64)]
 
     def requirements(self) -> Iterable[Requirement]:
@@ -60,7 +60,7 @@ class RangeOp(GraphOp):
         return k.compute("range", self.count.data, number)
 
     def evaluate(self, *inputs: Array) -> Array:
-        first, count = self.told([*self.first, *self.count], inputs)
+        first, count = self.evaluate_dims([*self.first, *self.count], inputs)
         return first + self.step.value.data * np.arange(count, dtype=np.int64)
 
 
@@ -87,7 +87,7 @@ class SectionOp(GraphOp):
 
     @property
     def distance(self) -> int:
-        """From an element to the next one."""
+        """The distance from an element to the next one."""
         return 1 if self.step is None else self.step.value.data
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
@@ -96,7 +96,7 @@ class SectionOp(GraphOp):
             raise VerifyException(f"the axis is counted from the front, it is not {axis}")
         _require_single(self, "start", self.start)
         _require_single(self, "size", self.size)
-        self.require_told([*self.start, *self.size])
+        self.require_symbols_of_operands([*self.start, *self.size])
         for requirement in self.requirements():
             if all(condition.constant is False for condition in requirement.any_of):
                 raise VerifyException(requirement.text)
@@ -119,7 +119,7 @@ class SectionOp(GraphOp):
         return k.compute("section", dims, lambda *i: x[(*i[:axis], i[axis] * step + start, *i[axis + 1 :])])
 
     def evaluate(self, *inputs: Array) -> Array:
-        start, size = self.told([*self.start, *self.size], inputs)
+        start, size = self.evaluate_dims([*self.start, *self.size], inputs)
         return inputs[0].take(start + self.distance * np.arange(size), axis=self.axis.value.data)
 
 

@@ -70,7 +70,7 @@ class CopyOp(IRDLOperation):
 
 @irdl_op_definition
 class DefineParameterOp(IRDLOperation):
-    """In @prepare: the value is from now on the parameter of that name. Each one is evaluated on its own.
+    """Define, in @prepare, the parameter of that name as the value. Each one is evaluated on its own.
 
     graph.define_parameter @conv1.folded, %w : tensor<64x3x7x7xf32>
     """

@@ -36,7 +36,7 @@ class Windows:
 
     @classmethod
     def of(cls, kernel: Sequence[int], strides: Ints, dilations: Ints, pads: Ints, ceil_mode: bool = False) -> Windows:
-        """From an operator's attributes; `pads` lists all fronts, then all ends. Raises VerifyException."""
+        """Make windows of an operator's attributes; `pads` lists all fronts, then all ends. Raises VerifyException."""
         rank = len(kernel)
         for what, given, count in (
             ("strides", strides, rank),
@@ -55,7 +55,7 @@ class Windows:
 
     @property
     def spans(self) -> tuple[int, ...]:
-        """From the first to the last tap of a window, both included."""
+        """The number of elements from the first to the last tap of a window, both included."""
         return tuple((k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True))
 
     def positions(self, extents: Sequence[Expr]) -> tuple[Expr, ...]:

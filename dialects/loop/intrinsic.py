@@ -45,7 +45,7 @@ _SEGMENTS = AttrSizedOperandSegments.attribute_name
 class CallIntrinsicOp(CallIntrinsic):
     """What an intrinsic on scalars makes of numbers, or, lane by lane, of vectors of them.
 
-    `%d = loop.call_intrinsic @words.dot(%x, %w) : (vector<16xi32>, vector<16xi32>) -> vector<16xi32>`
+    `%d = loop.call_intrinsic @dot4.ui8i8(%x, %w) : (vector<16xi32>, vector<16xi32>) -> vector<16xi32>`
     """
 
     name = "loop.call_intrinsic"

@@ -245,7 +245,7 @@ class KernelOp(IRDLOperation):
 
 @irdl_op_definition
 class CallOp(IRDLOperation):
-    """On the host: run a kernel, on the device in whose memory its buffers are.
+    """Run a kernel, from the host, on the device in whose memory its buffers are.
 
     loop.call @dense ins(%x, %w) outs(%y) symbols(%n) : memref<...>, memref<...>, memref<...>
     """

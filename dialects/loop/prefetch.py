@@ -22,7 +22,7 @@ from tilework.dialects.support.index_attr import (
 )
 
 SECOND_CACHE, ALL_CACHES = 2, 3
-"""Localities."""
+"""The localities that ask for the second cache, and for all."""
 
 
 @irdl_op_definition

@@ -14,7 +14,8 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 LANES = range(4, 17)
-"""Of how many lanes vectors are transposed, and how many that are stored: so many rows fill a machine's registers."""
+"""How many lanes vectors that are transposed have, and how many those that are stored: so many rows fill a machine's
+registers."""
 
 
 @irdl_op_definition

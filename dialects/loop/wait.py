@@ -8,7 +8,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def
 
 @irdl_op_definition
 class WaitOp(IRDLOperation):
-    """On the host: wait until a device has run every kernel that it was asked to run.
+    """Wait, on the host, until a device has run every kernel that it was asked to run.
 
     loop.wait "npu0"
     """

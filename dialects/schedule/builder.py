@@ -216,7 +216,7 @@ class ScheduleBuilder:
         return self._add(CreateGroupOp([o.handle for o in outputs], inputs, include_inputs)).group
 
     def set_store_predicate(self, stage: StageHandle, axis: SSAValue, thread: int) -> None:
-        """Of the threads that a reduce axis is bound to, only that one stores the result."""
+        """Let only that one of the threads store the result that a reduce axis is bound to."""
         self._add(SetStorePredicateOp(stage.handle, axis, thread))
 
     def env_threads(self, stage: StageHandle, thread: str, extent: Number) -> None:

@@ -137,7 +137,7 @@ class CreateGroupOp(ScheduleOp):
 
 @irdl_op_definition
 class SetStorePredicateOp(ScheduleOp):
-    """Of the threads that share a reduction over an axis bound to them, only that one stores the result.
+    """Let only one store the result, of the threads that share a reduction over an axis bound to them.
 
     `schedule.set_store_predicate %sum, %k_i == 0`
     """

@@ -13,7 +13,7 @@ DOT = "bf16.dot"
 """The intrinsic that multiplies the two numbers of a word by those of another one, and sums up."""
 
 PAIR = 2
-"""Of numbers, in a word of 32 bits: the first one is in its lower half."""
+"""How many numbers a word of 32 bits holds: the first one is in its lower half."""
 
 _NO_ARITHMETIC = (arith.BitcastOp, arith.ConstantOp, arith.ExtFOp, arith.SelectOp, arith.TruncFOp)
 """What moves, chooses or converts numbers."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType, i32
 
 BYTES = 4
-"""In a word."""
+"""How many bytes a word has."""
 
-DOT = "words.dot"
+DOT = "dot4.ui8i8"
 """The intrinsic that multiplies the bytes of a word without sign by those of one with a sign, and sums up."""
 
 WORD: IntegerType = i32

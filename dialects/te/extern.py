@@ -110,12 +110,12 @@ class ExternOp(IRDLOperation):
 
     @property
     def spatial(self) -> list[tuple[str, Expr]]:
-        """None."""
+        """The spatial axes, of which there are none."""
         return []
 
     @property
     def reduction(self) -> list[tuple[str, Expr]]:
-        """None."""
+        """The reduce axes, of which there are none."""
         return []
 
     @property

@@ -303,7 +303,7 @@ def _require_arithmetic(ops: Sequence[Operation]) -> None:
 class CallIntrinsicOp(CallIntrinsic):
     """What an intrinsic on scalars makes of numbers.
 
-    `%d = te.call_intrinsic @words.dot(%x, %w) : (i32, i32) -> i32`
+    `%d = te.call_intrinsic @dot4.ui8i8(%x, %w) : (i32, i32) -> i32`
     """
 
     name = "te.call_intrinsic"

@@ -1,7 +1,7 @@
 """Which intrinsics there are: those that the program declares, and those of Tilework's library.
 
 The library is in the files `dialects/isa/<set>.mlir`, of plugins too, each with the declarations of one set: an
-intrinsic `@words.dot` is declared in `words.mlir`. Programs take other names for theirs. What the program declares has
+intrinsic `@dot4.ui8i8` is declared in `dot4.mlir`. Programs take other names for theirs. What the program declares has
 to travel with the kernels that use it, which `declarations_used` finds; the library is everywhere.
 """
 

@@ -151,12 +151,12 @@ class ScanOp(IRDLOperation):
 
     @property
     def reduction(self) -> list[tuple[str, Expr]]:
-        """None."""
+        """The reduce axes, of which there are none."""
         return []
 
     @property
     def reads(self) -> list[ReadOp]:
-        """None."""
+        """The reads of the body, of which there are none."""
         return []
 
     # -- checks

@@ -40,7 +40,7 @@ ROUNDS = {1: 400, 360: 20}
 
 Array = NDArray[np.float32]
 Predictor = Callable[[Array], Array]
-"""From images `float32[n, 1, 8, 8]` to probabilities `float32[n, 10]`."""
+"""Predicts, from images `float32[n, 1, 8, 8]` to probabilities `float32[n, 10]`."""
 
 
 def main(console: Console, levels: Path = LEVELS, rounds: Mapping[int, int] = ROUNDS) -> None:

@@ -27,7 +27,7 @@ STEP = 2e-3
 
 
 def build_network(rng: np.random.Generator) -> list[Layer]:
-    """From `float32[n, 1, 8, 8]` to one score per digit, `float32[n, 10]`."""
+    """Build a network from `float32[n, 1, 8, 8]` to one score per digit, `float32[n, 10]`."""
     return [
         Convolution(rng, 1, 16),
         BatchNormalization(16),

@@ -85,7 +85,7 @@ def softplus(node: Node, x: Value) -> Value:
 
 
 def between(node: Node, x: Value, low: float | None, high: float | None) -> Value:
-    """At least `low` and at most `high`; a bound that is None does not bind."""
+    """Limit a value to at least `low` and at most `high`; a bound that is None does not bind."""
     bounds = {"low": low, "high": high}
     dtype = node.dtype_of(x)
     return node.emit(ClipOp, x, **{k: None if n is None else number_attr(n, dtype) for k, n in bounds.items()})

@@ -109,7 +109,8 @@ QAttention <num_heads, unidirectional, mask_filter_value: float = -10000.0, scal
 
 @defined("MultiHeadAttention")
 def multi_head_attention(node: Node) -> str:
-    """Of projected queries; keys and values as well, or by heads already, as they were when they were made."""
+    """Attention of projected queries; keys and values are projected as well, or by heads already, as they were when
+    they were made."""
     if not (node.has(1) and node.has(2)) or [len(node.dims(i)) for i in range(3)] not in ([3, 3, 3], [3, 4, 4]):
         raise node.error("query, key and value are three tensors, of rank 3, or key and value of rank 4")
     by_heads, heads = len(node.dims(1)) == 4, node.attribute("num_heads", 0)

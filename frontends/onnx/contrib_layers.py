@@ -115,13 +115,13 @@ def _skip(node: Node, norm: str, scaled_by: str) -> str:
 
 @defined("SkipLayerNormalization")
 def skip_layer_normalization(node: Node) -> str:
-    """By the deviation from the mean."""
+    """Normalize by the deviation from the mean."""
     return _skip(node, "LayerNormalization", "gamma, beta")
 
 
 @defined("SkipSimplifiedLayerNormalization")
 def skip_simplified_layer_normalization(node: Node) -> str:
-    """By the root of the mean of the squares."""
+    """Normalize by the root of the mean of the squares."""
     return _skip(node, "RMSNormalization", "gamma")
 
 

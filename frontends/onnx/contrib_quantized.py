@@ -49,7 +49,7 @@ QLinearReduceMean <axes, keepdims> (X, X_scale, X_zero, Y_scale, Y_zero) => (Y) 
 
 @defined("QLinearSoftmax")
 def qlinear_softmax(node: Node) -> str:
-    """Along an axis; before opset 13 all from that axis on is one row."""
+    """Softmax along an axis; before opset 13 all from that axis on is one row."""
     lines = """
    y = Softmax <axis: int = @axis> (x)"""
     if node.attribute("opset", 0) < 13:

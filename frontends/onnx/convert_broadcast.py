@@ -26,7 +26,7 @@ def binary(node: Node) -> Value:
 
 
 def variadic(node: Node) -> Value:
-    """From left to right; of one operand: that operand."""
+    """Combine operands from left to right; one operand alone is the result."""
     return reduce(lambda a, b: node.emit(VARIADIC[node.op_type], a, b), _values(node))
 
 
@@ -68,7 +68,7 @@ def _holds(dtype: np.dtype[Any], value: Value) -> bool:
 
 @converter("Mod", since=10)
 def mod(node: Node) -> Value:
-    """With the sign of the right operand, or with fmod=1 of the left one."""
+    """The remainder has the sign of the right operand, or with fmod=1 of the left one."""
     return node.emit(FmodOp if node.attribute("fmod", 0) else ModOp, node.value(0), node.value(1))
 
 
@@ -78,7 +78,7 @@ for _name in VARIADIC:
 
 @converter("Sum")
 def sum_(node: Node) -> Value:
-    """From left to right."""
+    """Add operands from left to right."""
     return node.narrowed(_sum(node))
 
 

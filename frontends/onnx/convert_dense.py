@@ -31,7 +31,7 @@ def _scaled(node: Node, value: Value, factor: float) -> Value:
 
 @converter("MatMul")
 def matmul(node: Node) -> Value:
-    """As numpy's."""
+    """Multiply matrices as numpy's matmul does."""
     return matrix_product(node, node.value(0), node.value(1))
 
 

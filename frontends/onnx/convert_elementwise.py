@@ -113,13 +113,13 @@ def dropout_by_input(node: Node) -> Value:
 
 @converter("LeakyRelu")
 def leaky_relu(node: Node) -> Value:
-    """A slope below zero."""
+    """Multiply what is below zero by a slope."""
     return activations.leaky_relu(node, node.value(0), node.attribute("alpha", 0.01))
 
 
 @converter("Elu")
 def elu(node: Node) -> Value:
-    """An exponential below zero."""
+    """Replace what is below zero by an exponential."""
     return activations.elu(node, node.value(0), node.attribute("alpha", 1.0))
 
 
@@ -261,13 +261,13 @@ def gelu(node: Node) -> Value:
 
 @converter("Cast")
 def cast(node: Node) -> Value:
-    """To the type that an enumeration names, before opset 6 by a text."""
+    """Convert to the type that an enumeration names, before opset 6 a text."""
     return node.cast(node.value(0), node.element_type(node.attribute("to")))
 
 
 @converter("CastLike", since=15)
 def cast_like(node: Node) -> Value:
-    """To the type of another tensor."""
+    """Convert to the type of another tensor."""
     value, to = node.value(0), node.dtype(1)
     if isinstance(value, Known) and value.array.size == 1 and not value.is_symbolic:
         with np.errstate(invalid="ignore"):  # what is no number is some integer

@@ -14,7 +14,7 @@ from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.values import Array, Value, known
 
 LARGEST = 1 << 26
-"""Numbers of a matrix."""
+"""How many numbers a matrix may have."""
 
 
 @converter("DFT", since=17)
@@ -47,7 +47,7 @@ def fourier_transform(node: Node) -> Value:
 
 @converter("STFT", since=17)
 def short_time_fourier_transform(node: Node) -> Value:
-    """Of frames that begin so many samples after each other, as many as fit in the signal."""
+    """Transform frames that begin so many samples after each other, as many as fit in the signal."""
     dims, step = node.dims(0), node.count(1, "frame step").constant
     if len(dims) != 3 or node.has(2) and len(node.dims(2)) != 1:
         raise node.error("it takes signals [batch, length, 1 or 2], and one window")
@@ -69,7 +69,7 @@ def short_time_fourier_transform(node: Node) -> Value:
 
 
 def _transformed(node: Node, signal: Value, length: int, inverse: bool, onesided: bool) -> Value:
-    """Of the last axis but one; the last is of a real part, perhaps with an imaginary one behind it."""
+    """Transform the last axis but one; the last is of a real part, perhaps with an imaginary one behind it."""
     *outer, extent, last = value_dims(signal)
     parts, half, all_rows = last.constant, length // 2 + 1, extent.constant
     if parts not in (1, 2):

@@ -17,7 +17,7 @@ from tilework.frontends.onnx.values import Value
 
 @converter("GatherElements")
 def gather_elements(node: Node) -> Value:
-    """For every index the element that it names along `axis`, at the index's own place along the others."""
+    """Take for every index the element that it names along `axis`, at the index's own place along the others."""
     dims, wanted = node.dims(0), node.dims(1)
     axis = axis_from_front(node, 0)
     if len(dims) != len(wanted):
@@ -31,7 +31,8 @@ def gather_elements(node: Node) -> Value:
 
 @converter("GatherND", since=11)
 def gather_nd(node: Node) -> Value:
-    """For every row of indices the part of the input that it names; the first `batch_dims` axes are those of both."""
+    """Take for every row of indices the part of the input that it names; the first `batch_dims` axes are those of
+    both."""
     dims, batch = node.dims(0), int(node.attribute("batch_dims", 0))
     for i, (size, other) in enumerate(zip(dims[:batch], node.dims(1), strict=False)):
         node.require_equal(size, other, f"axis {i} is one of the batch, but of sizes {size} and {other}")

@@ -57,13 +57,13 @@ for _name in SWAPPED:
 @converter("Not")
 @converter("BitwiseNot", since=18)
 def not_(node: Node) -> Value:
-    """The opposite."""
+    """Negate truth values."""
     return node.emit(NotOp, node.value(0))
 
 
 @converter("BitShift", since=11)
 def bit_shift(node: Node) -> Value:
-    """In the direction that an attribute names."""
+    """Shift bits in the direction that an attribute names."""
     shifts = {"LEFT": ShiftLeftOp, "RIGHT": ShiftRightOp}
     direction = node.attribute("direction")
     if direction not in shifts:
@@ -91,5 +91,5 @@ def is_inf(node: Node) -> Value:
 
 @converter("Where")
 def where(node: Node) -> Value:
-    """All three operands broadcast."""
+    """Select between two operands; all three broadcast."""
     return node.emit(WhereOp, *(node.value(i) for i in range(3)))

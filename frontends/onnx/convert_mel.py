@@ -14,7 +14,8 @@ INPUTS = ("number of bands", "length", "sample rate", "lowest frequency", "highe
 
 @converter("MelWeightMatrix", since=17)
 def mel_weight_matrix(node: Node) -> Value:
-    """For each frequency (row) and band (column) a triangle: 1 in the band's middle, 0 in those of its neighbours."""
+    """Write for each frequency (row) and band (column) a triangle: 1 in the band's middle, 0 in those of its
+    neighbours."""
     bands, length, rate, lowest, highest = (node.number(i, what) for i, what in enumerate(INPUTS))
     if min(bands, length, rate) < 1 or not 0 <= lowest <= highest <= rate / 2:
         raise node.error("its bands are of frequencies that rise, from 0 to half of the sample rate at most")

@@ -64,7 +64,7 @@ def _left_over(node: Node, elements: Expr, others: Expr) -> Expr:
 
 @converter("Flatten")
 def flatten(node: Node) -> Value:
-    """To a matrix: the axes before `axis` become rows."""
+    """Reshape to a matrix: the axes before `axis` become rows."""
     dims = node.dims(0)
     axis = node.attribute("axis", 1)
     if not -len(dims) <= axis <= len(dims):
@@ -123,7 +123,7 @@ def transpose(node: Node) -> Value:
 
 @converter("Concat")
 def concat(node: Node) -> Value:
-    """Of one input: that input."""
+    """Join inputs along an axis; one input alone is the result."""
     axis = axis_from_front(node, 1)
     if len(node.inputs) == 1:
         return node.value(0)

@@ -30,7 +30,7 @@ SOFTMAX: dict[str, type[GraphOp]] = {"Softmax": SoftmaxOp, "LogSoftmax": LogSoft
 
 @converter("BatchNormalization")
 def batch_normalization(node: Node) -> Value | Sequence[Value]:
-    """By the mean and variance that are given or, in training mode, by those of the batch.
+    """Normalize by the mean and variance that are given or, in training mode, by those of the batch.
 
     Other outputs are made of training mode as opset 14 has it: how both sorts of mean, and of variance, are mixed.
     """
@@ -69,7 +69,7 @@ def _mixed(node: Node, i: int, of_batch: Value) -> Value:
 
 @converter("LRN")
 def lrn(node: Node) -> Value:
-    """Across channels."""
+    """Normalize each element by its neighbours across channels."""
     return node.emit(
         LrnOp,
         node.value(0),
@@ -94,7 +94,7 @@ def softmax_of_rows(node: Node) -> Value:
 
 
 def softmax_along_axis(node: Node) -> Value:
-    """From opset 13: along one axis, the last where none is named."""
+    """Softmax along one axis, the last where none is named, as opset 13 has it."""
     return node.emit(SOFTMAX[node.op_type], node.value(0), axis=int_attr(axis_from_front(node, -1)))
 
 
@@ -105,7 +105,7 @@ for _name in SOFTMAX:
 
 @converter("InstanceNormalization")
 def instance_normalization(node: Node) -> Value:
-    """Over the spatial axes of each image and channel; scale and bias are vectors over the channels."""
+    """Normalize over the spatial axes of each image and channel; scale and bias are vectors over the channels."""
     rank = len(node.dims(0))
     return _scaled(node, _normalized(node, node.value(0), range(2, rank)))
 
@@ -123,7 +123,7 @@ def mean_variance_normalization(node: Node) -> Value:
 
 @converter("GroupNormalization", since=21)
 def group_normalization(node: Node) -> Value:
-    """Over groups of channels; scale and bias are vectors over the channels."""
+    """Normalize over groups of channels; scale and bias are vectors over the channels."""
     return _scaled(node, node.reshape(_normalized_groups(node), node.dims(0)))
 
 
@@ -147,7 +147,8 @@ def _scaled(node: Node, x: Value) -> Value:
 
 @converter("LayerNormalization", since=17)
 def layer_normalization(node: Node) -> Sequence[Value]:
-    """Over the axes from `axis` on; what else is asked for, mean and 1 / deviation, is in single precision."""
+    """Normalize over the axes from `axis` on; what else is asked for, mean and 1 / deviation, is in single
+    precision."""
     x, axes = node.widened(node.value(0)), range(axis_from_front(node, -1), len(node.dims(0)))
     mean = _mean(node, x, axes)
     centred = node.emit(SubOp, x, mean)
@@ -162,7 +163,7 @@ def layer_normalization(node: Node) -> Sequence[Value]:
 
 @converter("RMSNormalization", since=23)
 def rms_normalization(node: Node) -> Value:
-    """By the root of the mean of the squares over the axes from `axis` on, times a scale."""
+    """Normalize by the root of the mean of the squares over the axes from `axis` on, times a scale."""
     x = node.widened(node.value(0))
     axes = range(axis_from_front(node, -1), len(node.dims(0)))
     normalized = node.narrowed(node.emit(DivOp, x, _deviation(node, x, axes)))

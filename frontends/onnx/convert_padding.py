@@ -61,7 +61,7 @@ def _pad(node: Node, pads: Sequence[Expr], value: float) -> Value:
         return _wrapped(node, pads)
     if mode not in MODES:
         raise node.error(f"padding mode '{mode}' is not supported, only 'constant', 'edge' and 'reflect'")
-    told = node.told_by(node.dims(0), pads)
+    told = node.inputs_with_symbols(node.dims(0), pads)
     return node.emit(ExtendOp, node.value(0), *told, pads=_widths(pads), mode=StringAttr(mode))
 
 
@@ -93,7 +93,7 @@ def padded(node: Node, value: Value, pads: Sequence[Expr], number: float) -> Val
     value = sliced(node, value, cut) if cut else value
     if all(width == 0 for width in added):
         return value
-    fill, told = number_attr(number, node.dtype_of(value)), node.told_by(value_dims(value), added)
+    fill, told = number_attr(number, node.dtype_of(value)), node.inputs_with_symbols(value_dims(value), added)
     return node.emit(PadOp, value, *told, pads=_widths(added), value=fill)
 
 

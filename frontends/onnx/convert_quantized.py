@@ -64,7 +64,8 @@ def quantize_linear(node: Node) -> Value:
 
 @converter("DynamicQuantizeLinear", since=11)
 def dynamic_quantize_linear(node: Node) -> Sequence[Value]:
-    """By a scale with which 8 bits reach from the least number to the greatest, and to 0; of zeros alone, by 1."""
+    """Quantize by a scale with which 8 bits reach from the least number to the greatest, and to 0; of zeros alone, by
+    1."""
     x = node.value(0)
     nothing, over_all = node.scalar(0.0, x), {"axes": ints(range(len(node.dims(0)))), "keep_dims": FALSE}
     low = node.emit(MinOp, node.emit(ReduceMinOp, x, **over_all), nothing)
@@ -89,7 +90,7 @@ def dequantize_linear(node: Node) -> Value:
 
 @converter("MatMulInteger", since=10)
 def matmul_integer(node: Node) -> Value:
-    """Of distances from the zero points: one for each row on the left, for each column on the right."""
+    """Multiply distances from the zero points: one for each row on the left, for each column on the right."""
     left = _distance(node, node.value(0), _over_rows(node, 2, node.dims(0)) if node.has(2) else None)
     right = _distance(node, node.value(1), _over_columns(node, 3, node.dims(1)) if node.has(3) else None)
     return matrix_product(node, left, right)
@@ -110,7 +111,7 @@ def qlinear_matmul(node: Node) -> Value:
 
 @converter("ConvInteger", since=10)
 def conv_integer(node: Node) -> Value:
-    """Of distances from the zero points, that of the weight one for each filter, too; padding stands for zero."""
+    """Convolve distances from the zero points, that of the weight one for each filter, too; padding stands for zero."""
     image = _distance(node, node.value(0), _alone(node, 2) if node.has(2) else None)
     return convolution(node, image, _distance(node, node.value(1), _over_filters(node, 3, 1) if node.has(3) else None))
 
@@ -196,7 +197,7 @@ def _is_single(part: Value) -> bool:
 
 
 def _distance(node: Node, value: Value, zero: Value | None) -> Value:
-    """From the zero point, as an integer of 32 bits."""
+    """The distance from the zero point, as an integer of 32 bits."""
     wide = node.cast(_readable(value), i32)
     return wide if zero is None or _is_zero(zero) else node.emit(SubOp, wide, node.cast(zero, i32))
 

@@ -133,7 +133,7 @@ def _argument(node: Node, op: type[GraphOp]) -> Value:
 
 
 def _reduce(node: Node, op: type[GraphOp], x: Value) -> Value:
-    """Over the axes of the attribute or (later opsets) of input 1; over all where there are none."""
+    """Reduce over the axes of the attribute or (later opsets) of input 1; over all where there are none."""
     axes = reduced_axes(node, len(node.dims(0)))
     keep = BoolAttr.from_bool(bool(node.attribute("keepdims", 1)))
     return node.emit(op, x, axes=ints(axes), keep_dims=keep) if axes else x

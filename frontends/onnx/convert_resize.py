@@ -76,14 +76,14 @@ def _upsampled(node: Node, scales: Sequence[float]) -> Value:
 
 @converter("Resize", since=10)
 def resize_by_scales(node: Node) -> Value:
-    """As Upsample, but also to smaller images."""
+    """Resize as Upsample does, but also to smaller images."""
     scales = _numbers(node, 1, "list of scales")
     return _resized(node, _by_scales(node, range(len(node.dims(0))), scales), "asymmetric", "floor")
 
 
 @converter("Resize", since=11)
 def resize(node: Node) -> Value:
-    """By scales or to sizes, of all axes or of some."""
+    """Resize by scales or to sizes, along all axes or some."""
     rank = len(node.dims(0))
     axes = from_front(node, node.attribute("axes", range(rank)), rank)
     how = node.attribute("coordinate_transformation_mode", "half_pixel")
@@ -121,7 +121,7 @@ def _numbers(node: Node, i: int, what: str) -> list[float]:
 
 
 def _parts(node: Node, axes: Sequence[int]) -> dict[int, tuple[Fraction, Fraction]]:
-    """Of the axes of a region."""
+    """The parts of the axes of a region."""
     ends = _numbers(node, 1, "region")
     if len(ends) != 2 * len(axes) or not np.isfinite(ends).all():
         raise node.error(f"a region of {len(axes)} axes is {2 * len(axes)} finite numbers, not {ends}")

@@ -21,13 +21,13 @@ from tilework.frontends.onnx.values import AnyValue, Known, OptionalValue, Value
 
 @converter("SequenceEmpty")
 def sequence_empty(node: Node) -> ValueSequence:
-    """Of floats where it does not say otherwise."""
+    """Make an empty sequence, of floats where it does not say otherwise."""
     return ValueSequence((), node.attribute("dtype", onnx.TensorProto.FLOAT))
 
 
 @converter("SequenceConstruct")
 def sequence_construct(node: Node) -> ValueSequence:
-    """Of the inputs."""
+    """Make a sequence of the inputs."""
     values = tuple(node.value(i) for i in range(len(node.inputs)))
     return ValueSequence(values, element_number(values[0]))
 
@@ -54,7 +54,7 @@ def sequence_erase(node: Node) -> ValueSequence:
 
 @converter("SequenceAt")
 def sequence_at(node: Node) -> Value:
-    """One element."""
+    """Take one element of a sequence."""
     values = _sequence(node).values
     return values[_position(node, 1, len(values))]
 
@@ -118,7 +118,7 @@ def split_to_sequence(node: Node) -> ValueSequence:
 
 
 def _sizes(node: Node, axis: int) -> list[Expr]:
-    """Of the parts along the axis that is split."""
+    """The sizes of the parts along the axis that is split."""
     if node.has(1):
         given = node.array(1, "size of parts")
         if given.ndim == 1:
@@ -169,7 +169,7 @@ def _beside(node: Node, values: Sequence[Known], axis: int) -> Known:
 
 @converter("Optional")
 def optional(node: Node) -> OptionalValue:
-    """Of the input, or without an element."""
+    """Make an optional of the input, or one without an element."""
     if not node.has(0):
         type_ = node.attribute("type")
         if type_ is None:

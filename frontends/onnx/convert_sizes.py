@@ -14,7 +14,7 @@ from tilework.frontends.onnx.values import Known, Value, as_dims
 
 @converter("Range")
 def range_(node: Node) -> Value:
-    """Of integers; the step is a constant."""
+    """Count integers; the step is a constant."""
     start, limit, step = node.count(0, "start"), node.count(1, "limit"), int(node.number(2, "step"))
     if step == 0:
         raise node.error("its step is 0")
@@ -26,7 +26,7 @@ def range_(node: Node) -> Value:
 
 @converter("ConstantOfShape")
 def constant_of_shape(node: Node) -> Value:
-    """One number, repeated."""
+    """Make a tensor of one number, repeated."""
     value = node.attribute("value", np.zeros(1, np.float32))
     dims = as_dims(node.array(0, "shape"))
     require_sizes(node, dims)

@@ -18,7 +18,7 @@ from tilework.frontends.onnx.sizes import section
 from tilework.frontends.onnx.values import Value
 
 MOST_RUNS = 4
-"""Of one axis; each combination of runs is a convolution of its own."""
+"""The most runs of one axis; each combination of runs is a convolution of its own."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,12 @@ class _Axis:
 
     @property
     def size(self) -> Expr:
-        """Of the result."""
+        """The size of the result."""
         return self.extent * self.stride + self.excess
 
     @property
     def spread(self) -> int:
-        """By how much taps are moved apart in the weight."""
+        """How far taps are moved apart in the weight."""
         return self.dilation if self.stride > 1 else 1
 
     @property
@@ -66,7 +66,7 @@ class _Axis:
 
     @property
     def taps(self) -> int:
-        """Of the weight, zeros between them included."""
+        """The taps of the weight, zeros between them included."""
         return (self.kernel - 1) * self.spread + 1
 
     @property

@@ -108,7 +108,7 @@ def _places_without_padding(
 
 @converter("AveragePool")
 def average_pool(node: Node) -> Value:
-    """Padding counts on request."""
+    """Average over windows, in which padding counts on request."""
     counts = bool(node.attribute("count_include_pad", 0))
     geometry = _pooling(node)
     if counts or not geometry.is_open:
@@ -173,7 +173,7 @@ class _Geometry:
 
 
 def _geometry(node: Node, kernel: Sequence[int]) -> _Geometry:
-    """With the defaults of ONNX and `auto_pad` computed."""
+    """The geometry of windows, with the defaults of ONNX, and `auto_pad` computed."""
     rank = len(kernel)
     if rank != len(node.dims(0)) - 2:
         raise node.error(f"the input has rank {len(node.dims(0))}; windows of {rank} axes slide over rank {rank + 2}")

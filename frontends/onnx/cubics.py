@@ -11,7 +11,8 @@ COEFFICIENT = -0.75
 
 
 def cubic_weights(node: Node, share: Value, coefficient: float = COEFFICIENT) -> list[Value]:
-    """Of the two elements before a place and the two behind it, which is this share of the way between the middle ones.
+    """The weights of the two elements before a place and of the two behind it, which is this share of the way between
+    the middle ones.
 
     Near ones are weighted by ((a + 2) t - (a + 3)) t t + 1, t being their distance, and far ones by a (1 - t) t t, t
     being the distance of the near one on the other side.

@@ -26,7 +26,7 @@ STANDARD = ""
 """The domain of the standard's own operators."""
 
 OPSET = 23
-"""Of the standard's operators in the texts."""
+"""The opset of the standard's operators in the texts."""
 
 Writer: TypeAlias = "Callable[[Node], str]"
 

@@ -11,7 +11,8 @@ LARGEST = 8
 
 @defined("Det", STANDARD)
 def determinant(node: Node) -> str:
-    """By elimination: the row with the largest first element is subtracted from the others, and taken away.
+    """Compute a determinant by elimination: the row with the largest first element is subtracted from the others, and
+    taken away.
 
     The determinant is the product of these elements, negative where an odd number of rows was above them."""
     dims = node.dims(0)

@@ -30,7 +30,7 @@ Hardmax <axis> (X) => (Y) {{
 
 @defined("ReverseSequence", STANDARD)
 def reverse_sequence(node: Node) -> str:
-    """Of each sequence as many elements as its length says, in reverse; those behind them stay."""
+    """Reverse as many elements of each sequence as its length says; those behind them stay."""
     rank = len(node.dims(0))
     time, batch = from_front(node, [node.attribute("time_axis", 0), node.attribute("batch_axis", 1)], rank)
     if {time, batch} != {0, 1}:

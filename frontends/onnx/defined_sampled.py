@@ -14,7 +14,7 @@ _INTEGERS = """
    one = Constant <value_int = 1> ()
    columns = Shape <start = 3, end = 4> (X)
    behind = Constant <value_ints = [-1]> ()"""
-"""What lines below use."""
+"""Lines that define numbers which the texts below use."""
 
 
 def _floats(**floats: float) -> str:

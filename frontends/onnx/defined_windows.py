@@ -116,7 +116,7 @@ def _require_image(node: Node, own: Sequence[Expr] | None, fitted: Sequence[Expr
 
 
 def _larger_by(node: Node, shape: Sequence[Expr], pooled: Sequence[Expr]) -> list[int]:
-    """By how much a shape is larger, axis by axis, than that of the image that was pooled."""
+    """How much larger a shape is, axis by axis, than that of the image that was pooled."""
     if len(shape) == len(pooled):
         more = [(size - own).constant for size, own in zip(shape, pooled, strict=True)]
         if all(n is not None and n >= 0 for n in more):

@@ -148,7 +148,7 @@ class Emitter:
             self._emitted[value] = self._emit_known(value)
         return self._emitted[value]
 
-    def told_by(self, sizes: Iterable[Expr]) -> list[SSAValue]:
+    def inputs_with_symbols(self, sizes: Iterable[Expr]) -> list[SSAValue]:
         """The inputs that have the symbols in expressions as dimensions, as every symbol is one of some input."""
         symbols = dict.fromkeys(key for e in sizes for key in e.variables())
         inputs = self._main.args
@@ -158,7 +158,8 @@ class Emitter:
         """`count` numbers: first, first + step, ... As no size is below zero, what the first one is less is added."""
         below = min(first.constant or 0, 0)
         sizes = {"first": DimsAttr.of([first - below]), "count": DimsAttr.of([count])}
-        numbers = self.insert(RangeOp.of(*self.told_by([first, count]), **sizes, step=IntegerAttr(step, i64)), title)
+        known = self.inputs_with_symbols([first, count])
+        numbers = self.insert(RangeOp.of(*known, **sizes, step=IntegerAttr(step, i64)), title)
         return self.insert(AddOp.of(numbers, self.tensor(Known(np.array(below), title))), title) if below else numbers
 
     def _emit_sizes(self, value: Known) -> SSAValue:

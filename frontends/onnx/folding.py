@@ -234,7 +234,7 @@ def _refuse_zero(divisor: Array) -> None:
 
 
 def _may_be_negative(e: int | Expr) -> bool:
-    """For sizes of 1 and more."""
+    """Whether an expression may be negative for sizes of 1 and more."""
     low = Domain({key: (1, None) for key in to_expr(e).variables()}).lower(e)
     return low is None or low < 0
 

@@ -116,7 +116,7 @@ def _names_of_defaults(source: Source) -> list[str]:
 
 
 class _Importer:
-    """Of the model's own graph."""
+    """Imports the model's own graph."""
 
     def __init__(self, source: Source, decisions: Decisions, kernels: Mapping[str, Kernel]):
         self.source = source

@@ -1,4 +1,4 @@
-"""From a path, bytes or a ModelProto to a ModelProto, and from its TensorProtos to arrays. Weights are not copied."""
+"""Read a ModelProto from a path, bytes or a ModelProto, and arrays from its TensorProtos. Weights are not copied."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tilework.dialects.support.diagnostics import TileworkError, UsageError
 Array = NDArray[Any]
 
 PACKED_BITS = {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4}
-"""Of element types that are packed into bytes, by numpy's name."""
+"""The bits of element types that are packed into bytes, by numpy's name."""
 
 
 FIRST_TO_SAY_OPSET = 3

@@ -48,7 +48,7 @@ Function = TypeVar("Function", bound="Callable[[Node], AnyValue | Sequence[AnyVa
 STANDARD_DOMAINS = ("", "ai.onnx")
 
 _CONVERTERS: dict[tuple[str, str], dict[int, Converter]] = {}
-"""By the domain and the name of an operator, then by opset."""
+"""The converters by the domain and the name of an operator, then by opset."""
 
 
 def converter(op_type: str, since: int = 1, domain: str = "") -> Callable[[Function], Function]:
@@ -348,13 +348,13 @@ class Node:
         shapes = " into ".join(f"[{', '.join(map(str, shape))}]" for shape in (before, dims))
         find_same_sizes(condition.expr, const(0), f"{self.op_type} '{self.title}'", self.emitter.whole)
         self.require(f"it cannot reshape {shapes}, which is of another number of elements", condition)
-        told = self.told_by(before, dims)
+        told = self.inputs_with_symbols(before, dims)
         return self.emit(ReshapeOp, value, *told, shape=DimsAttr.of(dims), checked=UnitAttr())
 
-    def told_by(self, known: Iterable[Expr], sizes: Iterable[Expr]) -> list[SSAValue]:
+    def inputs_with_symbols(self, known: Iterable[Expr], sizes: Iterable[Expr]) -> list[SSAValue]:
         """Inputs of the model with the symbols in sizes that dimensions which are known do not tell."""
         told = {key for d in known for key in linear_in(d)}
-        return self.emitter.told_by(e for e in sizes if not told.issuperset(e.variables()))
+        return self.emitter.inputs_with_symbols(e for e in sizes if not told.issuperset(e.variables()))
 
     def size(self, size: ExprLike) -> Known:
         """A size as an int64 without dimensions."""

@@ -18,7 +18,7 @@ State: TypeAlias = "tuple[Value | None, ...]"
 Activation: TypeAlias = "Callable[[Node, Value], Value]"
 
 Step: TypeAlias = "Callable[[Layer, Value, State], State]"
-"""Of a layer, from the products of one step's input, [1, batch, gates * hidden], and the state before to that after."""
+"""Makes the state after a step of the products of its input, [1, batch, gates * hidden], and of the state before."""
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def _divided(e: Expr, by: Expr) -> tuple[Expr, Expr]:
 
 
 def _is_never_zero(factor: Expr) -> bool:
-    """For sizes of 1 and more."""
+    """Whether an expression is never zero for sizes of 1 and more."""
     domain = Domain({name: (1, None) for name in factor.variables()})
     low, high = domain.lower(factor), domain.upper(factor)
     return (low is not None and low > 0) or (high is not None and high < 0)

@@ -20,7 +20,8 @@ MOST_UNROLLED = 16
 """Steps. More, or as many as is not known beforehand, become a scan."""
 
 Step: TypeAlias = "Callable[[Node, Sequence[SSAValue], Sequence[SSAValue]], tuple[Sequence[Value], Sequence[Value]]]"
-"""Of the node, which emits inside, the states and an element of each sequence: the next states, and new elements."""
+"""Makes the next states and new elements of the node, which emits inside, the states, and an element of each
+sequence."""
 
 
 def scan(

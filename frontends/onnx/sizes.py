@@ -26,7 +26,7 @@ def require_sizes(node: Node, target: Sequence[Expr], what: str = "shape") -> No
 
 def repeated(node: Node, value: Value, dims: Sequence[Expr]) -> Value:
     """The value broadcast to dimensions."""
-    return node.emit(BroadcastOp, value, *node.told_by(value_dims(value), dims), shape=DimsAttr.of(dims))
+    return node.emit(BroadcastOp, value, *node.inputs_with_symbols(value_dims(value), dims), shape=DimsAttr.of(dims))
 
 
 def sliced_openly(node: Node, value: Value, axis: int, start: int | Expr, end: int | Expr, step: int) -> Value:
@@ -71,7 +71,7 @@ def section(node: Node, value: Value, axis: int, start: Expr, size: Expr, step: 
     return node.emit(
         SectionOp,
         value,
-        *node.told_by(value_dims(value), [start, size]),
+        *node.inputs_with_symbols(value_dims(value), [start, size]),
         axis=int_attr(axis),
         start=DimsAttr.of([start]),
         size=DimsAttr.of([size]),

@@ -49,7 +49,7 @@ class Place:
         return ceil((2 if mode == "cubic" else 1) * self.spread)
 
     def coordinates(self) -> list[Fraction]:
-        """Where the elements stand."""
+        """Where the elements of the result stand in the input."""
         return [self.slope * i + self.start for i in range(self.size)]
 
 
@@ -111,7 +111,7 @@ def _table(node: Node, place: Place) -> tuple[Array, Array]:
 
 
 def _weights(node: Node, distance: Array) -> Array:
-    """Of elements so far away."""
+    """The weights of elements so far away."""
     if node.attribute("mode") == "linear":
         return np.maximum(1.0 - distance, 0.0)
     a = node.attribute("cubic_coeff_a", COEFFICIENT)

@@ -61,7 +61,7 @@ class OptionalValue:
 
 
 AnyValue: TypeAlias = "Value | ValueSequence | OptionalValue"
-"""Of these only tensors are inputs of operators; sequences and optionals are taken apart before."""
+"""Only tensors of these are inputs of operators; sequences and optionals are taken apart before."""
 
 
 def known(array: Any, name: str, element: np.dtype[Any] | None = None) -> Known:

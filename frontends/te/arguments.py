@@ -54,7 +54,7 @@ def check_text(value: object, what: str) -> str:
 
 
 def check_flag(value: object, what: str) -> bool:
-    """True or False."""
+    """Refuse anything but True or False."""
     if not isinstance(value, bool | np.bool_):
         raise UsageError(f"{what} is True or False, not {kind(value)}")
     return bool(cast("object", value))

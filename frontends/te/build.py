@@ -42,7 +42,7 @@ from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 def lower(
     s: Schedule, args: Sequence[Argument], name: str = "main", simple_mode: bool = False, target: str = "llvm"
 ) -> LoweredModule:
-    """As `tilework.lower`."""
+    """Do what `tilework.lower` says."""
     check_flag(simple_mode, "simple_mode")
     machine = parse_target(target)
     passes = SIMPLE if simple_mode else kernel_passes(machine)
@@ -80,7 +80,7 @@ def build(
     cache: KernelCache | None = None,
     checked: bool = False,
 ) -> Function | PackedFunction:
-    """As `tilework.build`."""
+    """Do what `tilework.build` says."""
     check_text(name, "the name of a function")
     check_flag(checked, "checked")
     machine = target_to_compile_for(target)

@@ -127,12 +127,12 @@ def floormod(a: object, b: object) -> Any:
 
 
 def indexdiv(a: object, b: object) -> Any:
-    """As `floordiv`."""
+    """Divide indices as `floordiv` does."""
     return floordiv(a, b)
 
 
 def indexmod(a: object, b: object) -> Any:
-    """As `floormod`."""
+    """The remainder that `floormod` computes."""
     return floormod(a, b)
 
 
@@ -170,7 +170,7 @@ def clz(x: object) -> Scalar:
 
 
 def call_intrin(dtype: object, func_name: str, *args: object) -> Scalar:
-    """What an intrinsic of the library on scalars, such as "words.dot", makes of values, as a value of type dtype."""
+    """What an intrinsic of the library on scalars, such as "dot4.ui8i8", makes of values, as a value of type dtype."""
     known = {name: declared for name, declared in library().items() if declared.is_on_scalars}
     declared = known.get(func_name)
     if declared is None:

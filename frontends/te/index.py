@@ -152,7 +152,7 @@ def index_of(e: Expr) -> IntImm | Index:
 
 @dataclass(frozen=True)
 class Range:
-    """From `min` on, `extent` values: numbers where they are known."""
+    """From `min` on, a range has `extent` values: numbers where they are known."""
 
     min: IndexLike
     extent: IndexLike

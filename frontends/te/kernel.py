@@ -1,4 +1,4 @@
-"""From tensors to a `te.kernel`: the operations that the results need, in order, and names for everything."""
+"""Make a `te.kernel` of tensors: find the operations that the results need, in order, and names for everything."""
 
 from __future__ import annotations
 

@@ -133,11 +133,11 @@ class ScalarWriter:
         return self.insert(arith.CmpiOp(a, b, sign + function))
 
     def constant(self, number: Constant) -> SSAValue:
-        """A number."""
+        """Make a constant of a number."""
         return self.insert(arith.ConstantOp(number_attribute(number)))
 
     def select(self, condition: SSAValue, then: SSAValue, otherwise: SSAValue) -> SSAValue:
-        """One of two values."""
+        """Select one of two values."""
         return self.insert(arith.SelectOp(condition, then, otherwise))
 
     def cast(self, value: SSAValue, source: str, to: str) -> SSAValue:

@@ -51,6 +51,7 @@ from tilework.frontends.te.tensor import (
     tensors_of,
 )
 from tilework.frontends.te.text import module_text
+from tilework.runtime.display import code_html
 
 
 class KernelProgram(NamedTuple):
@@ -326,6 +327,9 @@ class Schedule:
         return module_text(self.module())
 
     __str__ = mlir
+
+    def _repr_html_(self) -> str:
+        return code_html(self.mlir())
 
     def dim(self, e: Expr) -> Expr:
         """An extent over the names of symbols in the text."""

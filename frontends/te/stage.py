@@ -343,7 +343,7 @@ class Stage:
         self.primitives.add(DecomposeReductionOp(handle, self.leaf(axis, "decompose_reduction")))
 
     def set_store_predicate(self, predicate: object) -> None:
-        """Of the threads that share a reduction only one stores: `tx.equal(0)` for a thread axis tx bound here."""
+        """Let only one of the threads that share a reduction store: `tx.equal(0)` for a thread axis tx bound here."""
         expr = predicate.predicate.expr if isinstance(predicate, Test) and predicate.predicate.kind == "==" else None
         key, *others = (() if expr is None else expr.variables()) or (None,)
         sign = 0 if expr is None or key is None or others else expr.coefficient(key)

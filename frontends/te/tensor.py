@@ -242,7 +242,7 @@ def var(name: str = "tindex", dtype: str = "int32") -> Any:
 
 
 def size_var(name: str = "size", dtype: str = "int32") -> Var:
-    """A symbolic extent. Raises UsageError for a dtype that is no index."""
+    """Make a symbolic extent. Raises UsageError for a dtype that is no index."""
     if check_dtype(dtype) not in ("int32", "int64"):
         raise UsageError(f"te.size_var '{name}' of {dtype}: a symbol is an extent, int32 or int64")
     return var(name, dtype)

@@ -32,7 +32,7 @@ from tilework.frontends.te.packed import PackedCall
 from tilework.frontends.te.tensor import ComputeOp, PlaceholderOp, Tensor
 
 Snippets = dict[str, list[str]]
-"""By the kind of target, such as "llvm", the lines that a back end writes."""
+"""The lines that a back end writes, by the kind of target, such as "llvm"."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,8 @@ from io import StringIO
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
+from tilework.runtime.display import code_html
+
 
 def module_text(module: ModuleOp) -> str:
     """The module as `.mlir`."""
@@ -24,3 +26,6 @@ class LoweredModule:
 
     def __str__(self) -> str:
         return module_text(self.module)
+
+    def _repr_html_(self) -> str:
+        return code_html(str(self))

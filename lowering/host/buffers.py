@@ -115,7 +115,7 @@ class HostBuffers:
         self._plan = plan
         self._buffers: dict[SSAValue, SSAValue] = {}
         self._moving = {} if moving is None else moving
-        """By buffer, those of the blocks around too."""
+        """The operations that move each buffer, those of the blocks around too."""
 
     def inside(self, at: Builder, shapes: HostShapes, outputs: Sequence[SSAValue], plan: Plan) -> HostBuffers:
         """Those of a graph inside of a loop."""

@@ -85,7 +85,7 @@ class HostShapes:
         return self._at.insert(arith.CmpiOp(self.value(condition.expr), self.value(0), relation)).result
 
     def values_of(self, *exprs: Expr) -> dict[Key, Expr]:
-        """For each symbol in expressions, its value."""
+        """The value of each symbol in expressions."""
         return {key: var(self._symbols[key]) for expr in exprs for key in expr.variables()}
 
     def value(self, expr: Expr | int) -> SSAValue:

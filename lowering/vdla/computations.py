@@ -25,7 +25,7 @@ _OPERATIONS: dict[type[Operation], AluOperation] = {
     arith.AddiOp: AluOperation.ADD,
     arith.MuliOp: AluOperation.MUL,
 }
-"""Operations that commute."""
+"""The operations of the machine that commute."""
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ class _Writer:
         return outer[-1] if together else None, around
 
     def fused(self, axes: Sequence[SSAValue]) -> SSAValue:
-        """Axes as one."""
+        """Fuse axes into one."""
         return self.s.fuse(axes) if len(axes) > 1 else axes[0]
 
     def data(self, around: SSAValue | None) -> None:

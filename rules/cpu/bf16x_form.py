@@ -23,13 +23,13 @@ ROWS, COLUMNS, CHANNELS = 16, 16, 32
 TILE_BYTES = ROWS * CHANNELS * 2  # of bf16
 
 MULTIPLICATIONS = ROWS * COLUMNS * CHANNELS
-"""Of numbers, where two tiles are multiplied."""
+"""How many numbers two tiles that are multiplied have."""
 
 LAYER_RANK = 4
-"""Of numbers where no windows slide."""
+"""The rank of tensors of numbers where no windows slide."""
 
 TILES = ((2, 2), (1, 4))
-"""Of results that are summed at a time: below each other and side by side."""
+"""How many tiles of results are summed at a time: below each other and side by side."""
 
 F32_BYTES, BF16_BYTES = 4, 2
 
@@ -163,7 +163,7 @@ def _open_form(
 
 
 def cycles_alone(form: Bf16xForm, target: CpuTarget) -> float:
-    """Of one core, without what is behind the product."""
+    """The cycles of one core, without what is behind the product."""
     cycles = _Work.of(form.points, form.data, form.product, target).cycles(form.blocks, 1)
     if form.is_open:
         return cycles * size_of(form.final.spatial[:-1]) / USUAL
@@ -280,7 +280,7 @@ class _Work:
 
     @property
     def pitch(self) -> int:
-        """Of the rows with results; between these are others where lines have one point."""
+        """The distance of the rows with results; between these are others where lines have one point."""
         return self.points[-1].pitch
 
     def results(self, blocks: Blocks) -> int:
@@ -320,7 +320,7 @@ class _Work:
         return blocks.padded / ROWS / blocks.high * self.tiles * step + keeping
 
     def cycles(self, blocks: Blocks, cores: int) -> float:
-        """Of so many cores that share the work."""
+        """The cycles of so many cores that share the work."""
         groups, speed = -(-self.columns // blocks.wide), self.target.bandwidth
         weights = groups * blocks.wide * self.tiles * self.numbers * TILE_BYTES
         numbers = self.rows_together(blocks) * self.row_cycles

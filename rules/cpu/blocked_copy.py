@@ -24,8 +24,8 @@ from tilework.targets.cpu.target import CpuTarget
 
 @dataclass(frozen=True)
 class BlockedCopy:
-    """Of the kernel's argument `number`, of these extents: `lanes` elements at a time of dimension `vector`, for each
-    of which dimension `depth` is summed along. read: how the copy is read."""
+    """A copy of the kernel's argument `number`, of these extents, in blocks: `lanes` elements at a time of dimension
+    `vector`, for each of which dimension `depth` is summed along. read: how the copy is read."""
 
     number: int
     extents: tuple[int, ...]
@@ -50,8 +50,8 @@ class BlockedCopy:
 
 
 def blocked_copy(reduction: ComputeOp, op: ReadOp, vector: str, target: CpuTarget) -> BlockedCopy | None:
-    """For vectors along that axis of a reduction's results; None for what is no argument, or no matrix of whole vectors
-    whose rows lie far apart."""
+    """The copy that serves vectors along that axis of a reduction's results; None for what is no argument, or no matrix
+    of whole vectors whose rows lie far apart."""
     dims = [dim.constant for dim in dims_of(op.tensor.type)]
     if not isinstance(op.tensor, BlockArgument) or None in dims or any(e.as_var is None for e in op.exprs if e != 0):
         return None

@@ -37,7 +37,7 @@ def kernel_cycles(
     parameters: Set[int],
     fixed: Mapping[ComputeOp, Sequence[str]] = MappingProxyType({}),
 ) -> float:
-    """Of a kernel with these stages, one after the other. fixed: axes of loops around some of them."""
+    """The cycles of a kernel with these stages, one after the other. fixed: axes of loops around some of them."""
     multiplying, others = 0.0, 0.0
     for compute in computes:
         if compute.reduction:
@@ -48,7 +48,7 @@ def kernel_cycles(
 
 
 def reduction_cycles(compute: ComputeOp, target: CpuTarget, parameters: Set[int], fixed: Sequence[str] = ()) -> float:
-    """Of a reduction in register tiles, inside of loops along axes that are `fixed`."""
+    """The cycles of a reduction in register tiles, inside of loops along axes that are `fixed`."""
     tile = cheapest_tile(compute, reads_of(compute, parameters), target, fixed)
     each = 1.0 if tile is None else tile.cost * target.machine.core.issue / target.multiplies_per_cycle
     if tile is not None and lanes_differ(compute, tile.vector, target):
@@ -111,8 +111,10 @@ def _is_masked(choice: IfThenElseOp, axis: str, target: CpuTarget) -> bool:
 
 
 def elementwise_cycles(compute: ComputeOp, target: CpuTarget, bits: int | None = None) -> float:
-    """Of a stage whose last axis becomes lanes, for numbers of so many bits, else for its own. Of a choice the dearest
-    branch counts."""
+    """The cycles of a stage whose last axis becomes lanes, for numbers of so many bits, else for its own.
+
+    Of a choice the dearest branch counts.
+    """
     if not compute.spatial:
         return 1.0
     lanes = target.lanes(bits or bits_of(compute.results[0].type))
@@ -123,7 +125,7 @@ def elementwise_cycles(compute: ComputeOp, target: CpuTarget, bits: int | None =
 
 
 def load_cycles(compute: ComputeOp, target: CpuTarget) -> float:
-    """Of one vector along the last axis, of what takes longest to load."""
+    """The cycles of loading one vector along the last axis, of what takes longest to load."""
     work = _work(compute, target.lanes(bits_of(compute.results[0].type)), target)
     return max((work.access(Read(op.indices.data, dims_of(op.tensor.type))) for op in compute.reads), default=0.0)
 
@@ -164,13 +166,13 @@ class _Work:
 
 
 def memory_cycles(kernel: KernelOp, arguments: Iterable[int], target: CpuTarget) -> float:
-    """Of getting these arguments from memory."""
+    """The cycles that it takes to get these arguments from memory."""
     tensors = (kernel.body.block.args[i].type for i in arguments)
     return sum(bytes_of(t) for t in tensors) / target.bandwidth.memory
 
 
 def again_cycles(kernel: KernelOp, arguments: Iterable[int], times: int, target: CpuTarget) -> float:
-    """Of reading weights so many times more, for every block of what they are multiplied with but the first.
+    """The cycles of reading weights so many times more, for every block of what they are multiplied with but the first.
 
     They are read in order, and little else is between two blocks, so that the second cache keeps nearly as many as it
     has room for.
@@ -181,12 +183,12 @@ def again_cycles(kernel: KernelOp, arguments: Iterable[int], times: int, target:
 
 
 def between_cycles(computes: Iterable[ComputeOp], target: CpuTarget) -> float:
-    """Of storing what these compute, some at a time, to the second cache, and loading it from there."""
+    """The cycles of storing what these compute, some at a time, to the second cache, and loading it from there."""
     return 2 * sum(bytes_of(c.results[0].type) for c in computes) / target.bandwidth.second
 
 
 def kept_cycles(compute: ComputeOp, target: CpuTarget) -> float:
-    """Of storing all that this computes, in many places in turns, and loading it when all of it is there.
+    """The cycles of storing all that this computes, in many places in turns, and loading it when all of it is there.
 
     Where it stays in the second cache, lines are stored as they are loaded. Else each is got from behind it first,
     which no one asks for, and goes back: sums of quarters were stored at 2.5 to 4.3 bytes a cycle.

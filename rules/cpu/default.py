@@ -47,7 +47,7 @@ class DefaultPlan(Plan[CpuTarget]):
 
     @cached_property
     def stages(self) -> StagePlan:
-        """What becomes of them."""
+        """What becomes of the stages."""
         return plan_stages(self.kernel, self.target, self.parameters)
 
     @property

@@ -10,7 +10,8 @@ from tilework.targets.cpu.target import CpuTarget
 
 
 def overlapped(multiplying: float, fetching: float, target: CpuTarget) -> float:
-    """Of multiplying while the operands that come next are fetched: the longer of both, and some of the other.
+    """The cycles of multiplying while the operands that come next are fetched: the longer of both, and some of the
+    other.
 
     The less there is to fetch, the smaller is the part of it that is late.
     """

@@ -42,7 +42,7 @@ class PackedFloatForm:
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """How many rows there are."""
         return prod(sizes_of(self.final)[:-1])
 
 
@@ -128,7 +128,7 @@ def _final(s: ScheduleBuilder, form: PackedFloatForm, target: CpuTarget) -> SSAV
 
 
 def _product(s: ScheduleBuilder, form: PackedFloatForm, around: SSAValue, target: CpuTarget) -> None:
-    """Of all rows, so that each word is loaded once."""
+    """Multiply all rows, so that each word is loaded once."""
     stage = s.stage(form.product.stage.data)
     sums = s.cache_write(stage, "register")
     s.compute_at(stage, around, "local")

@@ -24,7 +24,7 @@ from tilework.targets.cpu.target import CpuTarget
 
 @dataclass(frozen=True)
 class Panel:
-    """Of the kernel's argument `number`: what tiles read at one point of the spatial axes along which it moves.
+    """A panel of the kernel's argument `number`: what tiles read at one point of the spatial axes along which it moves.
 
     The vector axis is the innermost of them.
     """

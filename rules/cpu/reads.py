@@ -143,7 +143,7 @@ class Read:
         return any(axis in e.variables() and not e.is_affine_in(axis) for e in self.indices)
 
     def block(self, axis: str) -> int | None:
-        """Of how many elements the blocks are that an index along an axis is split into, the first if several are."""
+        """How many elements the blocks have that an index along an axis is split into, the first if several are."""
         atoms = [atom for e in self.indices for atom, _ in e.terms if isinstance(atom, Compound) and atom.kind == "mod"]
         sizes = [size.constant for x, size in (atom.args for atom in atoms) if axis in x.variables()]
         return sizes[0] if sizes else None

@@ -25,7 +25,7 @@ from tilework.targets.base import LINE_BYTES
 from tilework.targets.cpu.target import CpuTarget
 
 _STRAIGHT = 64
-"""Of how many steps a reduction may become straight-line code."""
+"""How many steps a reduction may have that becomes straight-line code."""
 
 _SINGLE = 1 / 8
 """How much the cost of a result weighs where symbolic axes have one element, beside that where they are long."""
@@ -132,7 +132,7 @@ def crowded_reads(compute: ComputeOp, target: CpuTarget) -> Sequence[Read]:
 def _cheapest(
     spatial: Axes, reduction: Axes, reads: tuple[Read, ...], target: CpuTarget, bits: int, even: str | None
 ) -> tuple[Tile | None, Tile | None]:
-    """For one core, and for all of them."""
+    """The cheapest tile for one core, and that for all of them."""
     tiled, extents = _tiled(spatial, reduction, reads, target, bits), dict(spatial)
     tiles = [t for t in _candidates(tiled) if even is None or extents[even] % t.extent(even) == 0]
 
@@ -196,17 +196,17 @@ class _Tiled:
 
     @cached_property
     def counts(self) -> Mapping[str, int]:
-        """The same of each."""
+        """How many iterations each reduce axis has."""
         return {name: size_of([(name, extent)]) for name, extent in self.reduction}
 
     @cached_property
     def element_bytes(self) -> int:
-        """Of all tensors alike."""
+        """The bytes of an element, which are those of all tensors alike."""
         return self.target.vector_bits // self.lanes // 8
 
     @cached_property
     def crowded(self) -> Sequence[Read]:
-        """As in `crowded_reads`."""
+        """Whether reads are crowded, as `crowded_reads` says."""
         caches = self.target.machine.caches
         most = ways_of(self.target) - caches.spare_ways
         limits = [(name, count, max(most, 2 * -(-count // caches.sets))) for name, count in self.counts.items()]
@@ -374,7 +374,7 @@ class _Step:
         return self.of.output.step(self.vector) == 1 and extent % line == 0 and self.width * self.vectors % line > 0
 
     def cycles(self, factors: Mapping[str, int]) -> float:
-        """Of a tile with these factors of the other axes."""
+        """The cycles of a tile with these factors of the other axes."""
         accumulators, core = self._accumulators(factors), self.of.target.machine.core
         loads, elements = 0.0, 0.0
         for read, load in self.reads:
@@ -433,7 +433,8 @@ class _Step:
         return self.row if self.row is not None and factors.get(self.row) in LANES else None
 
     def _store(self, factors: Mapping[str, int]) -> float:
-        """Of one vector: of several that are transposed, as many rows are stored as each has lanes."""
+        """The cycles of storing one vector: of several that are transposed, as many rows are stored as each has
+        lanes."""
         row = self.row_of(factors)
         return self.store if row is None else self.of.target.machine.core.transposed + self.width / factors[row]
 
@@ -441,7 +442,7 @@ class _Step:
         return self.vectors * prod(factors.values())
 
     def _loaded(self, read: Read, factors: Mapping[str, int]) -> float:
-        """Loads of a step."""
+        """How many loads a step of the sum has."""
         if self.taps:
             beside = {self.vector: range(0, self.vectors * self.width, self.width)}
             points = beside | {axis: range(f) for axis, f in factors.items()} | dict(self.taps)

@@ -119,7 +119,7 @@ class _Writer:
         return self.form.block >= self.chains
 
     def lanes(self, compute: ComputeOp) -> int:
-        """Of vectors of a stage's results."""
+        """The lanes of vectors of a stage's results."""
         return self.target.lanes(bits_of(compute.results[0].type))
 
     def final(self, stage: StageHandle) -> SSAValue:

@@ -206,7 +206,7 @@ def _long(compute: ComputeOp) -> list[str]:
 def _product(
     reduction: ComputeOp, row_axes: Sequence[str], count: int, copied: set[SSAValue], target: CpuTarget
 ) -> Product:
-    """Of a matrix whose rows lie far apart a copy is read, if there are tiles enough to read it.
+    """A copy is read of a matrix whose rows lie far apart, if there are tiles enough to read it.
 
     Not of one that is read in several ways: those in `copied`, to which what is copied is added, or by one product.
     """
@@ -291,7 +291,7 @@ def _at_once(inside: Sequence[ComputeOp]) -> int:
 
 
 def _bytes(compute: ComputeOp) -> int:
-    """Of a stage's results."""
+    """The bytes of a stage's results."""
     return size_of(compute.spatial) * bits_of(compute.result.type) // 8
 
 

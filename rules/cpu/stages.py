@@ -50,7 +50,7 @@ class StagePlan:
 
     @property
     def stages(self) -> list[ComputeOp]:
-        """All but steps."""
+        """All stages but those that are steps of others."""
         return [*self.anchored.values(), *self.roots]
 
     def sums(self, root: ComputeOp) -> bool:

@@ -79,14 +79,14 @@ class StrassenPlan(Plan[CpuTarget]):
 
 
 def _between_cycles(form: StrassenForm, target: CpuTarget) -> float:
-    """Of storing sums and products, and loading them."""
+    """The cycles of storing sums and products, and of loading them."""
     if form.blocks.together:
         return kept_cycles(form.data, target) + between_cycles([form.product], target)
     return between_cycles((form.data, form.product), target)
 
 
 def _product_cycles(form: StrassenForm, target: CpuTarget, parameters: Set[int]) -> float:
-    """Of multiplying sums of quarters."""
+    """The cycles of multiplying sums of quarters."""
     product = form.product
     *_, (rows, _), (outputs, _) = product.spatial
     reads = reads_of(product, parameters)
@@ -95,7 +95,7 @@ def _product_cycles(form: StrassenForm, target: CpuTarget, parameters: Set[int])
 
 
 def _sum_cycles(form: StrassenForm, target: CpuTarget) -> float:
-    """Of the sums of quarters, and of those of products: vectors that are loaded, added and stored.
+    """The cycles of the sums of quarters, and of those of products: vectors that are loaded, added and stored.
 
     Sums of a level are those of the level before, of which several are computed from the same.
     """
@@ -181,7 +181,7 @@ class _Writer:
         self.s.vectorize(last)
 
     def product(self, around: SSAValue) -> None:
-        """Of one pair of sums after the other."""
+        """Multiply one pair of sums after the other."""
         s, form = self.s, self.form
         stage = s.stage(form.product.stage.data)
         inside = s.cache_write(stage, "register")

@@ -83,7 +83,7 @@ class StrassenForm:
 
     @property
     def span(self) -> int:
-        """Outputs at a time."""
+        """How many outputs are computed at a time."""
         return self.lanes * self.vectors
 
     @property
@@ -155,7 +155,7 @@ def _taken(final: ComputeOp, images: bool) -> tuple[Expr, ...]:
 def _blocks(
     matrices: int, products: int, rows: int, outputs: int, channels: int, span: int, tile_rows: int, target: CpuTarget
 ) -> Blocks:
-    """As large as stays near: products of a block, and its sums of quarters unless all of these come first.
+    """The blocks, as large as stays near: products of a block, and its sums of quarters unless all of these come first.
 
     Of one matrix, each core takes blocks of its own, the last perhaps moved inwards, where reading weights again takes
     less time than reading sums that other cores have just written. Sizes are those of a part.

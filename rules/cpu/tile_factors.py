@@ -11,7 +11,7 @@ from tilework.rules.cpu.reads import Read
 _TILE_FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16)
 
 _SYMBOLIC_FACTORS = (1, 4, 8)
-"""Of axes whose extent is not known, which is a multiple of these more often than of others."""
+"""The factors of axes whose extent is not known, which is a multiple of these more often than of others."""
 
 
 def factors_of(

@@ -20,7 +20,7 @@ from tilework.targets.cpu.target import CpuTarget
 
 
 def schedule_total(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: CpuTarget) -> None:
-    """Of one without spatial axes. On all cores if they can share it evenly, in whole vectors.
+    """Schedule a reduction without spatial axes: on all cores if they can share it evenly, in whole vectors.
 
     Of one with too few elements for a vector, of unknown extents, with several results or by a reducer that joins no
     parts, nothing is asked.

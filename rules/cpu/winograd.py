@@ -131,7 +131,7 @@ class _Writer(ABC):
         """The products transformed back, for some filters at a time."""
 
     def product(self, around: SSAValue) -> None:
-        """For one pair of coefficients after the other, a product of matrices."""
+        """Multiply matrices, for one pair of coefficients after the other."""
         s, form = self.s, self.form
         product, stage = form.stages[PRODUCT], self.stage(PRODUCT)
         inside = s.cache_write(stage, "register")
@@ -181,7 +181,7 @@ class _Writer(ABC):
 
 
 class _GridWriter(_Writer):
-    """Of rows and columns of tiles."""
+    """Writes the loops over rows and columns of tiles."""
 
     def final(self) -> tuple[SSAValue, SSAValue]:
         s, form, blocks = self.s, self.form, self.form.blocks
@@ -258,7 +258,7 @@ class _GridWriter(_Writer):
 
 
 class _CountedWriter(_Writer):
-    """Of tiles that are counted through."""
+    """Writes the loop over tiles that are counted through."""
 
     def final(self) -> tuple[SSAValue, SSAValue]:
         s, form, blocks = self.s, self.form, self.form.blocks

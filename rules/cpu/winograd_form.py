@@ -25,7 +25,7 @@ MOST_IN_BLOCK = 64
 """Tiles of a block where nobody knows how many there are: the buffers of a whole one are there for few, too."""
 
 COUNTED_RANK = 5
-"""Of transformed data where tiles are counted through."""
+"""The rank of transformed data where tiles are counted through."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Last:
 
     @property
     def axes(self) -> list[str]:
-        """Of images, filters, perhaps slices, rows and columns."""
+        """The axes of images, filters, perhaps slices, rows and columns."""
         names = [name for name, _ in self.compute.spatial]
         return names[:-1] if self.block else names
 
@@ -96,7 +96,7 @@ class WinogradForm:
 
     @property
     def span(self) -> int:
-        """Filters at a time."""
+        """How many filters are computed at a time."""
         return self.lanes * self.vectors
 
     @property
@@ -396,18 +396,19 @@ class _Reading:
 
     @classmethod
     def of(cls, stages: Mapping[str, ComputeOp], filter_blocks: int) -> _Reading:
-        """Those of a kernel."""
+        """The costs of a kernel."""
         product = stages[PRODUCT]
         weights = [*product.spatial[3:], *product.reduction]
         return cls(4 * size_of(weights), 4 * size_of(stages[DATA].spatial), filter_blocks)
 
     @property
     def all_data(self) -> int:
-        """Of reading the tiles of all images for each block of filters."""
+        """The cycles of reading the tiles of all images for each block of filters."""
         return self.data * self.filter_blocks
 
     def of_blocks(self, count: int, room: int) -> int:
-        """Of reading weights for so many blocks of images, and tiles: only once if those of a block have room."""
+        """The cycles of reading weights for so many blocks of images, and tiles: only once if those of a block have
+        room."""
         stay = self.data // count + self.weights // self.filter_blocks <= room
         return self.weights * count + (self.data if stay else self.all_data)
 

@@ -37,5 +37,5 @@ class Loaded:
     address: int = 0
 
     def code(self) -> Self:
-        """Nothing is left to be done."""
+        """Return at once: nothing is left to be done."""
         return self

@@ -106,7 +106,7 @@ class InProcessDevice(Device):
         ctypes.memmove(to, source, count)
 
     def wait(self) -> None:
-        """Everything has run."""
+        """Return when everything has run."""
 
 
 def kernel_types(kernel: DeviceKernel) -> list[Any]:

@@ -15,7 +15,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.algebra.parse import parse
 
 Sizes = tuple[str, str, str]
-"""Along x, y and z; expressions over symbols."""
+"""Sizes along x, y and z, as expressions over symbols."""
 
 
 @dataclass(frozen=True)

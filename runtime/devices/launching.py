@@ -59,7 +59,7 @@ class LaunchedKernel:
 
     @property
     def address(self) -> int:
-        """It is not native."""
+        """The address is 0: the function is not native."""
         return 0
 
     @property
@@ -68,7 +68,7 @@ class LaunchedKernel:
         return self._program.sizes(())
 
     def code(self) -> LaunchedKernel:
-        """Load it."""
+        """Load the program into the device."""
         _ = self._loaded
         return self
 

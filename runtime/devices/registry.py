@@ -75,7 +75,7 @@ class _Held:
     target: str
 
     def code(self) -> NoReturn:
-        """It is refused."""
+        """Refuse the code: it cannot run here."""
         raise TileworkError(
             f"nothing here runs code for targets of kind '{self.target.split()[0]}': it is for another machine, or for "
             "a plugin that is not loaded"

@@ -59,7 +59,7 @@ class Core:
     """So many cycles a load takes from multiply-adds where it is an instruction of its own: it is little on a core that
     nobody shares, and a quarter on one where another thread loads as well."""
     overlap: float = 3 / 16
-    """Of two works as long as each other that are done at a time, this part of one shows beside the other."""
+    """The part of one work that shows beside another, as long one that is done at the same time."""
     lane_slots: float = 1.5
     """A lane that is loaded or stored by itself takes the places of so many loads."""
     stride_slots: float = 2.0
@@ -126,7 +126,8 @@ class Caches:
     """Weights stay in the last cache from run to run up to this part of it: others use it as well, and algorithms make
     weights larger."""
     weights_most: int = 32 << 20
-    """Of a larger last cache cores have parts that a virtual machine does not see, so that no more bytes stay."""
+    """The most bytes of weights that stay near: of a larger last cache, cores have parts that a virtual machine does
+    not see."""
     streamed_share: float = 1 / 4
     """What is only read streams out of the last cache without being asked for up to this part of it."""
     waits: tuple[float, float, float] = (5.0, 25.0, 100.0)
@@ -193,7 +194,7 @@ class Work:
     of_a_core: int = 1 << 17
     """So many multiply-adds take longer than it takes to start a thread for them."""
     tasks_per_core: int = 4
-    """Of so many parallel iterations for each core, an uneven end costs little."""
+    """The parallel iterations for each core with which an uneven end costs little."""
     uneven: float = 1.05
     """A core may have so many times its share of rows; beyond that, kernels of their own, of which all cores have the
     same, are better."""
@@ -206,7 +207,7 @@ class Work:
     panel_passes: int = 4
     """So many tiles read a copied panel at least: copying it takes about as long as one of them."""
     tile_rest: float = 0.992
-    """Of what a tile computes that leaves a rest, only this part counts beside a tile that leaves none."""
+    """The part of what a tile that leaves a rest computes that counts beside a tile that leaves none."""
     straight_rest: float = 0.9
     """The same of tiles of straight-line code: windows of the rest are computed after all others, so that rows of
     padded copies do not stay near."""

@@ -214,8 +214,8 @@ te.kernel @k(%x: tensor<8x4xi32>) -> tensor<8x4xi32> {
 }
 schedule.sequence @k {
   %y, %i, %k = schedule.stage "y" [i, j]
-  // expected-error@+1 {{@words.dot is an intrinsic on scalars, which bodies call by te.call_intrinsic}}
-  schedule.tensorize %i @words.dot
+  // expected-error@+1 {{@dot4.ui8i8 is an intrinsic on scalars, which bodies call by te.call_intrinsic}}
+  schedule.tensorize %i @dot4.ui8i8
 }
 
 // -----

@@ -51,7 +51,7 @@ def test_div_simplify():
 
 
 def test_quotients_and_remainders_by_a_size_come_back_together():
-    """As those by a number do; both may be multiplied by others, and there may be more besides."""
+    """They do as those by a number do; both may be multiplied by others, and there may be more besides."""
     sizes = {"N": (1, 9), "M": (1, 9)}
     check("(x floordiv N) * N + x mod N", "x", N=(1, 9))
     check("2 * N * (x floordiv N) + 2 * (x mod N) + y", "2 * x + y", N=(1, 9))

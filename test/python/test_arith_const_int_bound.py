@@ -100,7 +100,7 @@ def test_quotients_by_symbols():
 
 
 def test_quotients_and_remainders_by_symbols():
-    """Of points that are counted through: the row is one of P, the column one of Q, whether or not they are a part."""
+    """Points are counted through: the row is one of P, the column one of Q, whether or not they are a part."""
     p, q, t, u = map(var, ("P", "Q", "t", "u"))
     sizes = Domain({"P": (1, None), "Q": (1, None), "u": (0, None)})
     counted = sizes.extended("t", 0, p * q - 1)

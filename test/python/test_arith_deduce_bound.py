@@ -1,4 +1,4 @@
-"""From a condition to the range of one variable. The tests are named after TVM's."""
+"""Deducing the range of one variable from a condition. The tests are named after TVM's."""
 
 from collections.abc import Iterable
 

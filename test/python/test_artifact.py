@@ -1,7 +1,10 @@
 """Artefacts: a module saved and loaded, in this process and in a fresh one; files that are none."""
 
+import copy
+import io
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -12,9 +15,9 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from tilework.algebra.errors import TileworkError
+from tilework.algebra.errors import TileworkError, UsageError
 from tilework.runtime import artifact
-from tilework.runtime.artifact import FORMAT, read_artifact, write_artifact
+from tilework.runtime.artifact import FORMAT, Artifact, read_artifact, write_artifact
 from tilework.runtime.compatibility import check_runs_on
 from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.runtime.manifest import Manifest, TensorSpec
@@ -89,7 +92,7 @@ def test_a_process_that_runs_an_artefact_imports_no_compiler(tmp_path: Path):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     *imported, has_xdsl = done.stdout.split()
     assert has_xdsl == "False"
-    assert set(imported) <= {"algebra", "targets", "runtime", "plugins", "api"}
+    assert set(imported) <= {"algebra", "targets", "runtime", "plugins", "api", "module"}
 
 
 def test_a_loaded_module_equals_the_saved_one(saved: Path):
@@ -116,7 +119,7 @@ def test_it_runs_from_anywhere_in_a_fresh_process_that_compiles_nothing(saved: P
 
 
 def test_parameters_are_used_where_they_lie_in_the_file(saved: Path):
-    mapped = read_artifact(saved)[2]["w"]
+    mapped = read_artifact(saved).parameters["w"]
     assert Module.load(saved).parameters["w"].base is not None
     assert mapped.ctypes.data % 64 == 0 and not mapped.flags.writeable
 
@@ -263,6 +266,34 @@ def test_every_dtype_survives(tmp_path: Path, dtype: str):
 
     array = np.arange(5).astype(dtype_named(dtype))
     manifest = Manifest(str(host_target()), (), (), (TensorSpec("p", dtype, (5,)),))
-    write_artifact(tmp_path / "m.tw", manifest, [], {"p": array}, b"", {})
-    again = read_artifact(tmp_path / "m.tw")[2]["p"]
+    write_artifact(tmp_path / "m.tw", Artifact(manifest, [], {"p": array}, b"", {}))
+    again = read_artifact(tmp_path / "m.tw").parameters["p"]
     assert again.dtype == array.dtype and again.tolist() == array.tolist()
+
+
+def test_an_open_file_does_for_a_path(tmp_path: Path):
+    with open(tmp_path / "model.tw", "wb") as file:
+        file.write(b"before it")  # a file need not be at its beginning
+        module().save(file)
+    with open(tmp_path / "model.tw", "rb") as file:
+        file.seek(len(b"before it"))
+        assert Module.load(file)(X) == 999.0
+    with pytest.raises(TileworkError, match="the file is not a Tilework artefact"):
+        Module.load(io.BytesIO(b"something else"))
+
+
+def test_a_file_that_is_open_for_text_is_refused():
+    with pytest.raises(UsageError, match="an artefact is bytes, and the file is open for text: open it with 'wb'"):
+        module().save(io.StringIO())
+    with pytest.raises(UsageError, match="open it with 'rb'"):
+        Module.load(io.StringIO())
+
+
+def test_modules_are_pickled_and_copied_with_all_they_hold():
+    for again in (pickle.loads(pickle.dumps(module())), copy.deepcopy(module()), copy.copy(module())):
+        assert again(X) == 999.0 and again.manifest == module().manifest
+
+
+def test_a_module_of_unknown_origin_cannot_be_compact(tmp_path: Path):
+    with pytest.raises(TileworkError, match="nothing is known of what the module was compiled from: compile"):
+        module().save(tmp_path / "model.tw", compact=True)

@@ -163,7 +163,7 @@ def test_unknown_target():
 
 @pytest.mark.parametrize("node", [("Conv", {}), ("MaxPool", {"kernel_shape": [3, 3]})])
 def test_windows_that_do_not_fit_into_the_image_of_one_call(node):
-    """Of an image whose size only a call tells; also where what follows would hide it."""
+    """The image has a size that only a call tells; it is refused also where what follows would hide it."""
     kind, attributes = node
     made = model(
         [
@@ -257,7 +257,7 @@ def test_symbols_that_contradict(cache: KernelCache):
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_values_that_are_no_numbers_propagate(cache: KernelCache, value: float):
-    """In all elements, then in one of them."""
+    """They stand in all elements, then in one of them."""
     made = small_network()
     compiled = tw.compile(made, cache=cache)
     everywhere = np.full((2, 2, 6, 6), value, np.float32)
@@ -319,7 +319,7 @@ def test_a_target_that_is_no_text(target: Any):
 
 @pytest.mark.parametrize("path", [None, 3, b"bytes"])
 def test_an_artefact_that_is_no_path(path: Any):
-    with pytest.raises(tw.UsageError, match="^an artefact is loaded by its path, not from a value of type"):
+    with pytest.raises(tw.UsageError, match="^an artefact is loaded from a path or an open file, not a value of type"):
         tw.load(path)
 
 
@@ -355,7 +355,7 @@ def test_numbers_of_numpy_are_numbers(cache: KernelCache, digits: tw.Module):
 
 @pytest.mark.parametrize("path", [None, 3, b"bytes"])
 def test_a_place_for_an_artefact_that_is_no_path(path: Any, digits: tw.Module):
-    with pytest.raises(tw.UsageError, match="^an artefact is saved at a path, not at a value of type"):
+    with pytest.raises(tw.UsageError, match="^an artefact is saved to a path or an open file, not a value of type"):
         digits.save(path)
 
 
@@ -405,7 +405,7 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path, digits: tw.Module, caplo
 
 
 def test_names_of_any_length():
-    """Of inputs, outputs, nodes, weights, and sizes; two of them differ at the end only."""
+    """Inputs, outputs, nodes, weights and sizes have long names; two of them differ at the end only."""
     long = "n" * 10_000
     nodes = [
         helper.make_node("Add", [f"{long}x", f"{long}w"], [f"{long}s"], name=f"{long}1"),

@@ -14,7 +14,7 @@ from onnx.reference import ReferenceEvaluator
 from tilework.api import compile
 from tilework.runtime.cache import KernelCache
 from tilework.targets.cpu.host import first_threads, physical_cores
-from tilework.tools.bench import engines, measure
+from tilework.tools.bench import engines, load, measure
 from tilework.tools.bench.feeds import random_feeds, relative_error, saved_results
 from tilework.tools.bench.operator_engines import read_operator
 from tilework.tools.bench.operators import operator_model
@@ -48,7 +48,9 @@ def test_a_model_beside_another_engine(tmp_path, capsys, monkeypatch):
     file = tmp_path / "out.json"
     command = ["bench", str(DIGITS), "--threads", "2", "--repeat", "2", "--against", "onnxruntime", "--check"]
     assert main([*command, "--json", str(file)]) == 0
-    [result] = json.loads(file.read_text())["models"]
+    written = json.loads(file.read_text())
+    assert written["load"].keys() == {"busy_cores_before", "busy_cores_after", "load_averages"}
+    [result] = written["models"]
     [run] = result["inference"]
     assert run["threads"] == 2 and set(run["engines"]) == {"tilework", "onnxruntime"}
     assert 0 < run["engines"]["onnxruntime"]["difference"] < 1e-5
@@ -117,7 +119,7 @@ def test_a_subject_answers_with_its_error(artefact):
 
 
 def test_a_subject_that_dies_is_quoted(tmp_path, monkeypatch):
-    """As where an engine's library cannot be loaded."""
+    """An engine's library that cannot be loaded does so."""
     dies = tmp_path / "dies"
     dies.write_text("#!/bin/sh\necho first >&2\necho cannot load libjax.so >&2\nexit 3\n")
     dies.chmod(0o755)
@@ -130,7 +132,7 @@ def test_a_subject_that_dies_is_quoted(tmp_path, monkeypatch):
 
 
 def test_an_answer_longer_than_a_pipe_holds(tmp_path, monkeypatch):
-    """As that of a model with hundreds of calls."""
+    """A model with hundreds of calls has such an answer."""
     talks = tmp_path / "talks"
     talks.write_text("""#!/bin/sh\nprintf '{"text": "'\nhead -c 300000 /dev/zero | tr '\\0' x\nprintf '"}'\n""")
     talks.chmod(0o755)
@@ -232,3 +234,32 @@ def test_relative_error():
 
 def test_columns():
     assert columns([["name", "ms"], ["a", "10.5"], ["b", ""]]) == ["name    ms", "a     10.5", "b"]
+
+
+def test_busy_cores_are_those_with_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """All cores wait for a tenth of the time and for a disk as long; the rest is work."""
+    stat = tmp_path / "stat"
+    texts = iter(["cpu 100 0 0 100 0 0 0 0 0 0\n", "cpu 180 0 0 110 10 0 0 0 0 0\n"])
+    stat.write_text(next(texts))
+    monkeypatch.setattr(load.time, "sleep", lambda seconds: stat.write_text(next(texts)))
+    monkeypatch.setattr(load.os, "cpu_count", lambda: 2)
+    assert load.busy_cores(stat) == 1.6
+    assert load.busy_cores(tmp_path / "none") is None
+
+
+def test_a_busy_machine_is_warned_of(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(load.os, "cpu_count", lambda: 2)
+    load.warn_if_busy(1.6)
+    assert capsys.readouterr().err == (
+        "tilework: warning: 1.6 of 2 cores are busy with something else: times will be longer, and differ from run to "
+        "run\n"
+    )
+    load.warn_if_busy(0.1)
+    load.warn_if_busy(None)
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_kept_of_the_load(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(load, "busy_cores", lambda: 0.5)
+    kept = load.load_of_machine(0.25)
+    assert (kept["busy_cores_before"], kept["busy_cores_after"], len(kept["load_averages"])) == (0.25, 0.5, 3)

@@ -34,7 +34,7 @@ from tilework.targets import Target, parse_target
 from tilework.targets.cpu.host import host_target
 
 ERRORS = {2: 1e-5, 3: 5e-7}
-"""Of the largest result, by numbers."""
+"""The largest error, as a part of the largest result, by how many numbers stand for a float."""
 
 TILE, ROWS = ints([16, 16, 2]), IntegerAttr(16, i64)
 """The tiles of the machine whose rule is tested."""

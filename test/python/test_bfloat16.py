@@ -61,7 +61,7 @@ def in_single(nodes: list[onnx.NodeProto], inputs: dict[str, Array], constants: 
 
 
 def run_both(made: onnx.ModelProto, inputs: dict[str, Array], cache: KernelCache) -> tuple[Array, Array]:
-    """Compiled and interpreted."""
+    """The results of compiled code and of the interpreter."""
     imported = import_onnx(made)
     [meant] = run_function(imported.module, "main", list(inputs.values()), imported.parameters)
     return tw.compile(made, cache=cache, processes=1).run(inputs)["y"], meant
@@ -119,7 +119,7 @@ IMAGE = np.full((1, 2, 64, 64), 2, BF16)
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_operators_that_add_up(operator, arrays, attributes, cache):
-    """In f32, rounded once: a sum of ones does not stop at 256."""
+    """They compute in f32 and round once: a sum of ones does not stop at 256."""
     names = ["" if a is None else f"x{i}" for i, a in enumerate(arrays)]
     inputs = {name: a for name, a in zip(names, arrays, strict=True) if a is not None and a.dtype == BF16}
     others = {name: a for name, a in zip(names, arrays, strict=True) if a is not None and a.dtype != BF16}
@@ -325,7 +325,7 @@ def test_quantized_by_scales_of_bfloat16(cache):
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_computed_while_importing(operator, arrays, expected, cache):
-    """Of constants, rounded too; the rest is a product."""
+    """What is made of constants is rounded, too; the rest is a product."""
     names = [f"c{i}" for i in range(len(arrays))]
     attributes = {"to": TensorProto.BFLOAT16} if operator == "Cast" else {}
     nodes = [

@@ -91,7 +91,8 @@ def computed(module: ModuleOp, target: Target, x: Array, result: np.dtype[Any]) 
 
 
 def nearest(x: Array) -> Array:
-    """To nearest, ties to even, by looking up the neighbours: what numbers ml_dtypes rounds twice, it rounds once."""
+    """Round to the nearest, ties to even, by looking up the neighbours: what numbers ml_dtypes rounds twice, it rounds
+    once."""
     size = np.abs(x)
     above = np.searchsorted(NUMBERS, size, "left").clip(max=len(NUMBERS) - 1)
     above = np.where(size > NUMBERS[-1], len(NUMBERS) - 1, above)

@@ -71,8 +71,8 @@ BODIES: dict[str, tuple[str, Callable[[Array, Array], Array] | None]] = {
     "nothing else": (DOT + DOT.replace("%d", "%e") + "%t = arith.addi %d, %e : TYPE", lambda d, a: 2 * d),
     "read twice": (DOT + "%s = arith.addi %a, %d : TYPE\n%t = arith.addi %s, %d : TYPE", lambda d, a: a + 2 * d),
     "with bytes": (
-        DOT + "%e = loop.call_intrinsic @words.dot(%x, %w) : (TYPE, TYPE) -> TYPE\n%r = arith.addi %d, %e : TYPE\n"
-        "%s = loop.call_intrinsic @words.dot(%x, %w) : (TYPE, TYPE) -> TYPE\n%t = arith.subi %r, %s : TYPE",
+        DOT + "%e = loop.call_intrinsic @dot4.ui8i8(%x, %w) : (TYPE, TYPE) -> TYPE\n%r = arith.addi %d, %e : TYPE\n"
+        "%s = loop.call_intrinsic @dot4.ui8i8(%x, %w) : (TYPE, TYPE) -> TYPE\n%t = arith.subi %r, %s : TYPE",
         lambda d, a: d,
     ),
 }

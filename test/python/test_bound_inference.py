@@ -129,7 +129,8 @@ def test_starts_are_in_terms_of_the_loops_around():
 
 @pytest.mark.parametrize("dims", [(H, W), (1, H, W), (H, 1, W), (H, 1), (1, 1, W), (1, 1, 1)], ids=str)
 def test_a_fused_axis_of_unknown_sizes_needs_one_point(dims: tuple[ExprLike, ...]):
-    """Of each row that is longer than one; nothing is asked against sizes of 0, at which no loop runs."""
+    """One point of each row that is longer than one is needed; nothing is asked against sizes of 0, at which no loop
+    runs."""
     kernel = two_copies(*dims)
     s = ScheduleBuilder(kernel)
     y, z = s.stage("y"), s.stage("z")

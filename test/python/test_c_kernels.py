@@ -78,7 +78,7 @@ def integer_operations() -> Iterator[Operation]:
     for t in ("i1", "i8", "i32", "i64"):
         for predicate in "eq ne slt sle sgt sge ult ule ugt uge".split():
             yield Operation(f"arith.cmpi {predicate}, %x, %y : {{x}}", {"x": t, "y": t, "r": "i1"})
-    yield Operation("loop.call_intrinsic @words.dot(%x, %y) : ({x}, {y}) -> {r}", dict.fromkeys("xyr", "i32"))
+    yield Operation("loop.call_intrinsic @dot4.ui8i8(%x, %y) : ({x}, {y}) -> {r}", dict.fromkeys("xyr", "i32"))
 
 
 def conversions() -> Iterator[Operation]:

@@ -38,7 +38,7 @@ def check(
     compiler: str = "gcc",
     runner: Sequence[str] = (),
 ) -> None:
-    """By way of C, results are those of the LLVM back end for this machine."""
+    """Check that results by way of C are those of the LLVM back end for this machine."""
     need_compiler(compiler)
     inputs = feeds(model)
     m = write(model, folder, "network", target, cache)

@@ -23,7 +23,7 @@ Run = Callable[..., tuple[int, list[str]]]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With digits.tw, two images in images.npy, and the kernels of both in a cache."""
+    """A folder with digits.tw, two images in images.npy, and the kernels of both in a cache."""
     folder = tmp_path_factory.mktemp("command_line")
     tw.compile(DIGITS, cache=KernelCache(folder / "cache")).save(folder / "digits.tw")
     np.save(folder / "images.npy", np.zeros((2, 1, 8, 8), np.float32))

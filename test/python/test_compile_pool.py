@@ -122,7 +122,7 @@ def test_a_worker_killed_by_a_signal_names_it():
 
 
 def test_an_answer_that_cannot_be_read_ends_the_worker(monkeypatch: pytest.MonkeyPatch):
-    """As when a worker was started after an edit of what it sends."""
+    """So it is when a worker was started after an edit of what it sends."""
     monkeypatch.delitem(_MESSAGES, "CompiledKernel")
     worker = WorkerProcess()
     outcome = worker.do(KernelJob("", "k"))

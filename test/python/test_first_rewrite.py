@@ -1,7 +1,7 @@
 """The diffs of docs/your-first-rewrite.md apply to a copy of the repository, and the tests that they bring pass there.
 
-The copy is what runs: a package folder with links into it stands first on the path, and every process says where its
-`tilework` comes from. As a control, the same tests without the rest of their diffs fail.
+The copy is what runs: it stands first on the path, and every process says where its `tilework` comes from. As a
+control, the same tests without the rest of their diffs fail.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -32,36 +31,24 @@ sys.exit(sum(map(bool, failures)))
 
 
 class Checkout:
-    """A copy of the files that git knows or would add, as they are now, and a package `tilework` made of it."""
+    """A copy of the files and links that git knows or would add, as they are now."""
 
     def __init__(self, folder: Path):
-        self.root, self.package = folder / "copy", folder / "package"
+        self.root = folder / "copy"
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
         for name in filter(None, listed.split("\0")):
-            if (ROOT / name).is_file():
+            if os.path.lexists(ROOT / name):
                 (self.root / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(ROOT / name, self.root / name)
-        self._link_package()
-
-    def _link_package(self) -> None:
-        """`package/tilework`, with a link for every folder that is installed as a part of it."""
-        packaging = tomllib.loads((self.root / "pyproject.toml").read_text())["tool"]["setuptools"]
-        inside = self.package / "tilework"
-        inside.mkdir(parents=True)
-        for module in (self.root / "tilework").iterdir():
-            (inside / module.name).symlink_to(module)
-        for name, folder in packaging["package-dir"].items():
-            if name != "tilework":
-                (inside / name.removeprefix("tilework.")).symlink_to(self.root / folder)
+                shutil.copyfile(ROOT / name, self.root / name, follow_symlinks=False)
 
     def apply(self, diff: str, *arguments: str) -> None:
         command = ["git", "apply", *arguments, "-"]
         subprocess.run(command, input=diff, cwd=self.root, text=True, check=True)
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run Python on the copy; -P keeps the current folder, where `tilework/` alone lies, off the path."""
-        environment = {**os.environ, "PYTHONPATH": str(self.package), "PYTHONDONTWRITEBYTECODE": "1"}
+        """Run Python on the copy."""
+        environment = {**os.environ, "PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, "-P", *arguments]
         return subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
 

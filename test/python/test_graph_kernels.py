@@ -172,7 +172,7 @@ def test_a_converter_that_a_plugin_registers(compiled: Compiled):
 
 
 def test_in_a_function_of_the_model_and_in_a_branch(compiled: Compiled):
-    """Wherever a node stands."""
+    """A kernel serves a node wherever it stands."""
     result = [helper.make_empty_tensor_value_info("r")]
     branches = {
         "then_branch": helper.make_graph([own("Gelu", "x", "r")], "a", [], result),

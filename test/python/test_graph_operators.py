@@ -74,7 +74,7 @@ def pool(kernel: int, stride: int, *pads: int, ceil_mode: BoolAttr = NO) -> dict
 
 
 def resize(*shape: ExprLike, mode: str, **coefficient: Attribute) -> dict[str, Attribute]:
-    """By 3/2 along the first axis, by 2 along the second, pixels being centred."""
+    """Resize by 3/2 along the first axis, by 2 along the second, pixels being centred."""
     numbers = {"steps": ints([4, 2]), "offsets": ints([-1, -1]), "divisors": ints([6, 4])}
     return {"shape": DimsAttr.of(shape), "mode": StringAttr(mode), **numbers, **coefficient}
 
@@ -321,7 +321,7 @@ def test_winograd_is_convolution(window: int, tile: int, stride: int, height: in
     ("height", "width", "pads"), [(13, 11, (1, 1, 1, 1)), (8, 23, (0, 0, 0, 0)), (9, 8, (2, 0, 1, 3))]
 )
 def test_phases_may_be_channels(window: int, tile: int, stride: int, height: int, width: int, pads: tuple[int, ...]):
-    """As the compiler makes it, of windows whose missing taps meet padding."""
+    """The compiler makes it so, of windows whose missing taps meet padding."""
     image, weight = tensor(2, 3, height, width), tensor(4, 3, window, window)
     ones = {"strides": ints([stride, stride]), "dilations": ints([1, 1]), "groups": IntegerAttr(1, i64)}
     direct = make(graph.ConvOp, [image, weight], pads=ints(pads), **ones)

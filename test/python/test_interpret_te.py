@@ -137,7 +137,7 @@ def test_arrays_that_do_not_fit_are_refused():
 
 
 def points(n: Expr) -> KernelOp:
-    """Of all points of an image, of which a kernel sees one axis."""
+    """The points of an image, of which a kernel sees one axis."""
     k = KernelBuilder("points")
     x = k.argument(tensor_type([n], f32), "x")
     return k.finish([k.compute("y", (n,), lambda i: x[i] + x[i])])

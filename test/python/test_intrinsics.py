@@ -45,11 +45,11 @@ def test_dot_products_of_bytes_are_sums_of_products():
     x, w = (RANDOM.integers(-(2**31), 2**31, 1000).astype(np.int32) for _ in "xw")
     x[:4], w[:4] = [-1, -1, 0, 0x7F7F7F7F], [-0x7F7F7F80, 0x7F7F7F7F, -1, -1]
     products = x.view(np.uint8).astype(np.int32) * w.view(np.int8)
-    np.testing.assert_array_equal(meaning("words.dot", x, w), products.reshape(-1, 4).sum(axis=1))
+    np.testing.assert_array_equal(meaning("dot4.ui8i8", x, w), products.reshape(-1, 4).sum(axis=1))
 
 
 def test_dot_products_of_bfloat16_are_sums_of_products():
-    """Of all numbers that there are; products are exact, but for those that no float holds."""
+    """All numbers that there are are multiplied; products are exact, but for those that no float holds."""
     x, w = (RANDOM.integers(-(2**31), 2**31, 1000).astype(np.int32) for _ in "xw")
     numbers = [v.view(ml_dtypes.bfloat16).astype(np.float32).reshape(-1, 2) for v in (x, w)]
     with np.errstate(all="ignore"):

@@ -66,7 +66,7 @@ TILES = """loop.kernel @k ins(%a: memref<512xbf16>, %b: memref<512xbf16>) outs(%
 }"""
 
 KERNELS: dict[str, Callable[[int], str]] = {
-    "words.dot": lambda lanes: summed("words.dot", lanes, "i32", "addi %a, %d"),
+    "dot4.ui8i8": lambda lanes: summed("dot4.ui8i8", lanes, "i32", "addi %a, %d"),
     "bits.dot": lambda lanes: summed("bits.dot", lanes, "i32", "addi %a, %d"),
     "bf16.dot": lambda lanes: summed("bf16.dot", lanes, "f32", "addf %a, %d fastmath<contract>"),
     "bf16.round": rounded,

@@ -243,7 +243,7 @@ def test_shapes_in_turns_are_known_once():
 
 
 def test_every_dimension_of_every_array_is_looked_at():
-    """Of two inputs and an output, each of which is expected to be of another shape."""
+    """There are two inputs and an output, each of which is expected to be of another shape."""
     add = "define i32 @main(ptr %x, ptr %y, ptr %p, ptr %a, ptr %s, i32 %n) { ret i32 0 }"
     types = [*[ctypes.c_void_p] * 5, ctypes.c_int32]
     code = Linked([compile_ir(add, host_target())], str(host_target()), "main", types, ctypes.c_int32).code()

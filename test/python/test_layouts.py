@@ -92,7 +92,7 @@ def apply(k: KernelBuilder, op: type[GraphOp], *tensors: Tensor, **properties) -
 
 
 def image(k: KernelBuilder, name: str, dims: Sequence[int], block: int) -> Tensor:
-    """An argument, unpacked."""
+    """An argument of the group, unpacked."""
     if not block:
         return k.argument(TensorType(f32, dims), name)
     n, c, *rest = dims
@@ -346,7 +346,7 @@ def test_tiles_ask_for_the_next_block(run_kernel_everywhere, rows: int, blocks: 
 
 
 def test_tiles_may_leave_a_rest():
-    """Of seven rows two at a time are taken, although that does not divide: weights are read four times, not seven."""
+    """Two rows at a time are taken of seven, although that does not divide: weights are read four times, not seven."""
     kernel = conv_relu(Case(64, 64, (7, 7), block=16))
     [conv] = [c for c in plan_stages(kernel, SERVER).anchored.values() if c.reduction]
     tile = choose_tile(conv, reads_of(conv, {1}), SERVER)

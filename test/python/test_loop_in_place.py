@@ -79,7 +79,7 @@ def row_normalisation(order: str, header: str = SQUARE, row: str = "%i") -> str:
 
 
 def test_a_row_is_read_before_it_is_written():
-    """As in softmax: x[i, k] for all k, then y[i, j] for all j."""
+    """A softmax reads x[i, k] for all k, then writes y[i, j] for all j."""
     assert pairs(SQUARE, row_normalisation("sum scale")) == [(0, 0)]
     symbolic = "ins(%x: memref<?x8xf32> [N, 8]) outs(%y: memref<?x8xf32> [N, 8]) symbols(%N)"
     assert pairs(symbolic, row_normalisation("sum scale", symbolic)) == [(0, 0)]
@@ -133,7 +133,7 @@ def test_flat_rows_of_symbolic_length(read: str, written: str, length: str, expe
 
 
 def test_flat_rows_of_symbolic_length_read_before_they_are_written():
-    """As in softmax."""
+    """A softmax does so."""
     body = """
       %s = memref.alloca() : memref<1xf32>
       loop.for %i = 0 to %M "i" {

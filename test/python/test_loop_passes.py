@@ -128,7 +128,7 @@ def test_choices_between_loads_stay_within_buffers(kernel: KernelOp):
 
 
 def test_a_select_of_te_guards_the_load_in_its_arm():
-    """From Python to machine code: A[-1] is never read."""
+    """A[-1] is never read, neither in Python nor in machine code."""
     a = te.placeholder((8,), name="A")
     b = te.compute((9,), lambda i: te.Select(i > 0, a[i - 1], 0.0), name="B")
     for vectorized in (False, True):

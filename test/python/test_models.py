@@ -25,13 +25,13 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "digits"
 TOLERANCE = 1e-4
-"""Of the largest magnitude in a tensor."""
+"""The error that is allowed, as a part of the largest magnitude in a tensor."""
 
 LARGE = ("bvlc_alexnet", "vgg19", "zfnet512")
 """Their weights take up to half a gigabyte; `test_light_models` finds the other six meaningful."""
 
 SLOW = (*LARGE, "densenet121", "inception_v1")
-"""Left to `make slow`."""
+"""The networks that are left to `make slow`."""
 
 
 @pytest.fixture(scope="module")

@@ -89,6 +89,22 @@ def test_inputs_by_position_and_by_name(add: Module):
     assert repr(add) == "Module(a: float32 (N,), b: float32 (N,)) -> (y: float32 (N,))"
 
 
+def test_inputs_by_name_in_a_call(add: Module):
+    assert add(f32(1, 2), b=f32(3, 4)).tolist() == add(b=f32(3, 4), a=f32(1, 2)).tolist() == [4.5, 6.5]
+    with pytest.raises(UsageError, match="input 'a' is given twice: in its place and by name"):
+        add(f32(1), a=f32(1))
+    with pytest.raises(UsageError, match="'b' is missing, 'c' is unknown: the module takes 2 inputs"):
+        add(f32(1), c=f32(1))
+    with pytest.raises(UsageError, match="the module takes 2 inputs .*; 3 given without a name"):
+        add(f32(1), f32(1), f32(1), b=f32(1))
+
+
+def test_notebooks_show_a_table_of_inputs_and_outputs(add: Module):
+    html = add._repr_html_()
+    for row in ("<td>input</td><td>a</td><td>float32</td><td>(N,)</td>", "<td>output</td><td>y</td>"):
+        assert row in html
+
+
 @pytest.mark.parametrize("n", [0, 1, 5, 1000, 3])
 def test_every_extent_uses_one_module(add: Module, n: int):
     a = np.arange(n, dtype=np.float32)

@@ -166,7 +166,10 @@ CLIPPED: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("op", "given"), CLIPPED, ids=str)
 @pytest.mark.parametrize("clip", [0.2, 2.0])
 def test_clip(op: str, given: dict[str, Any], clip: float):
-    """Of what goes into the gates. The state of a cell, which goes into an activation too, onnxruntime leaves alone."""
+    """What goes into the gates is clipped.
+
+    The state of a cell, which goes into an activation too, onnxruntime leaves alone.
+    """
     given = {**given, "activations": given["activations"] * 2} if given.get("direction") == "bidirectional" else given
     model = layer(op, clip=clip, **given)
     compare(interpreted(model), by_onnxruntime(model))

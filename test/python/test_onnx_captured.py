@@ -136,7 +136,7 @@ def test_a_branch_in_a_loop(cache: KernelCache):
 
 
 def test_a_branch_that_the_number_of_a_step_decides(cache: KernelCache):
-    """Of so many steps that they are a loop, which reads what is around it in either branch."""
+    """There are so many steps that they are a loop, which reads what is around it in either branch."""
     body = graph(
         [
             node("Equal", "i second", "taken"),
@@ -171,7 +171,7 @@ def test_zeros_as_the_first_state(count: int, cache: KernelCache):
 
 
 def test_a_large_table_from_outside_is_one_parameter(cache: KernelCache):
-    """Read in both directions."""
+    """It is read in both directions."""
     table = numbers(40, 4, seed=3)
     made = loop_model(ROWS, {"h": [4], "k": [4]}, 40, xs=table)
     h, k = numbers(4), numbers(4, seed=2)

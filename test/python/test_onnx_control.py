@@ -189,7 +189,7 @@ def loop_model(
 
 
 LOOP_INPUTS = {"i": [], "c": [], "s": [4]}
-"""Of a body: the number of the iteration, whether it is one, a state."""
+"""The inputs of a body: the number of the iteration, whether it is one, a state."""
 
 DOUBLING = graph(
     [node("Add", "s s", "n"), node("Add", "n three", "y"), node("Identity", "c", "goes_on")],
@@ -379,7 +379,7 @@ def test_a_branch_in_a_loop(cache: KernelCache):
 @pytest.mark.parametrize("shape", [(), (1,)])
 @pytest.mark.parametrize("condition", [True, False])
 def test_a_branch_that_data_decides(condition: bool, shape: tuple[int, ...], cache: KernelCache):
-    """Of several outputs, which read what is around them, and in a branch of a branch."""
+    """It has several outputs, which read what is around them, and in a branch of a branch."""
     inner = node("If", "other", "z", then_branch=ONES, else_branch=TWOS)
     branches = [
         graph([node("Neg", "x", "y"), node("Identity", "x", "z")], {}, "y z"),

@@ -16,7 +16,7 @@ BOTH = [*OPSET, helper.make_opsetid("own", 1)]
 
 
 def model_of(nodes, functions):
-    """From x, 3 by 4, to y."""
+    """A model from x, 3 by 4, to y."""
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [3, 4])
     graph = helper.make_graph(nodes, "calls", [x], [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)])
     return helper.make_model(graph, functions=functions, opset_imports=BOTH, ir_version=10)
@@ -115,14 +115,14 @@ def test_graphs_inside_of_a_function_have_its_parameters():
 
 
 def test_an_older_opset_inside():
-    """Whose Unsqueeze has its axes as an attribute."""
+    """Its Unsqueeze has its axes as an attribute."""
     nodes = [helper.make_node("Unsqueeze", ["a"], ["b"], axes=[0])]
     old = function("Old", ["a"], ["b"], nodes, opsets=[helper.make_opsetid("", 11)])
     check(model_of([helper.make_node("Old", ["x"], ["y"], domain="own")], [old]), X[None])
 
 
 def test_a_function_of_the_standard_in_one_of_the_model():
-    """Of symbolic sizes."""
+    """Its sizes are symbolic."""
     nodes = [helper.make_node("MeanVarianceNormalization", ["a"], ["b"], axes=[1])]
     model = model_of([helper.make_node("Mvn", ["x"], ["y"], domain="own")], [function("Mvn", ["a"], ["b"], nodes)])
     model.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "N"

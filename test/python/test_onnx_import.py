@@ -276,7 +276,7 @@ def test_what_is_done_to_weights_is_done_beforehand(made: onnx.ModelProto, left:
 
 
 def test_resize_to_sizes_of_which_some_stay():
-    """As PyTorch writes interpolate(x, (6, 7)) for any batch."""
+    """PyTorch writes so interpolate(x, (6, 7)) for any batch."""
     nodes = [
         node("Shape", "x", "s"),
         node("Slice", "s from to", "kept"),
@@ -297,7 +297,7 @@ def test_images_of_any_size_are_doubled():
 
 
 def test_reshape_by_computed_shape():
-    """As PyTorch writes x.view(x.shape[0], -1)."""
+    """PyTorch writes so x.view(x.shape[0], -1)."""
     nodes = [
         node("Shape", "x", "s"),
         node("Gather", "s zero", "n"),
@@ -344,7 +344,7 @@ def test_constant_of_shape_is_a_constant():
 
 
 def test_a_causal_mask_is_computed_beforehand():
-    """As PyTorch exports one: positions by cumulative sum, compared, joined with a triangle, made numbers."""
+    """PyTorch exports one so: positions by cumulative sum, compared, joined with a triangle, made numbers."""
     nodes = [
         node("Shape", "x", "shape"),
         node("Gather", "shape one", "length"),

@@ -49,7 +49,7 @@ def check(case: Case, cache: KernelCache, wanted: Array | None = None) -> None:
 
 
 def exact_powers(a: Array, b: Array) -> Array:
-    """Of Python's integers, which have any size; what a type has no room for wraps around."""
+    """The powers of Python's integers, which have any size; what a type has no room for wraps around."""
     bits, results = 8 * a.dtype.itemsize, []
     for base, exponent in zip(a.tolist(), b.tolist(), strict=True):
         inverse = {1: 1, -1: -1 if exponent % 2 else 1}.get(base, 0)
@@ -97,7 +97,7 @@ def test_powers_to_exponents_of_another_type(bases: np.dtype[Any], exponents: np
 
 @pytest.mark.parametrize("bases", ["float32", "float16"])
 def test_whether_a_large_exponent_is_odd(bases: str, cache: KernelCache):
-    """As a number of the base's type none of these would be."""
+    """None of these would be, as a number of the base's type."""
     a, b = np.array([-1, -1, -1], bases), int64(2**24 + 1, 2**52 + 1, 2**30)
     check(Case("Pow", [a, b], opset=15), cache, np.array([-1, -1, 1], bases))
 
@@ -118,7 +118,7 @@ EVERY = [(op, dtype) for op in REDUCTIONS for dtype in ("int32", "int64", "uint3
 
 
 def reduced(op: str, x: Array) -> Array:
-    """Along axis 1, as numbers without limits; then cut off."""
+    """Reduce along axis 1, as numbers without limits, and cut off then."""
     wide = x.astype(np.float64)
     functions: dict[str, Any] = {
         "ReduceL1": lambda: np.abs(wide).sum(1),
@@ -143,7 +143,7 @@ def test_reductions_of_integers(op: str, dtype: str, opset: int, cache: KernelCa
 
 
 def test_a_mean_does_not_overflow(cache: KernelCache):
-    """As in onnxruntime; onnx's evaluator adds up 32 bits."""
+    """It is what onnxruntime computes; onnx's evaluator adds up 32 bits."""
     most = np.iinfo(np.int32).max
     x = np.array([[most, most, 1], [-most, -most, -most], [-3, -4, 0]], np.int32)
     check(Case("ReduceMean", [x, int64(1)], {"keepdims": 0}, (1,), 18), cache)

@@ -193,7 +193,7 @@ def test_padding_at_both_ends(opset: int, cache: KernelCache):
 def pad_model(
     shape: Sequence[int | str], begins: str, value: Any = None, opset: int = 13, **constants: Any
 ) -> onnx.ModelProto:
-    """By what `begins` says of the sizes of `x`, in front of each axis, and by none behind."""
+    """A model that pads by what `begins` says of the sizes of `x`, in front of each axis, and by none behind."""
     nodes = [
         node("Shape", "x", "sizes"),
         node(begins, "sizes other", "widths"),
@@ -213,7 +213,7 @@ def test_a_number_in_front(opset: int, cache: KernelCache):
 
 
 def test_a_number_in_front_of_axes_that_are_named(cache: KernelCache):
-    """In any order."""
+    """They are named in any order."""
     made = pad_model(["N", 3], "Mul", 7, 18, other=[0, 2], axes=[1, -2])
     made.graph.initializer[0].CopyFrom(onnx.numpy_helper.from_array(np.array([1, 0]), "zeros"))
     wanted = lambda x: np.pad(x, [(6, 0), (0, 1)], constant_values=7)  # noqa: E731
@@ -251,7 +251,7 @@ def test_pads_that_are_refused(begins: str, constants: dict[str, Any], message: 
 
 
 def test_pads_below_zero_cut(cache: KernelCache):
-    """To 5 rows, of fewer or of more."""
+    """There are 5 rows afterwards, of fewer or of more."""
     nodes = [
         node("Shape", "x", "sizes"),
         node("Sub", "wanted sizes", "missing"),

@@ -29,7 +29,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
 
 
 def resize_to(target: Sequence[int | str], source: Sequence[int | str], opset: int = 18, **attributes: Any):
-    """Of `x` to the shape of `like`, or to constant sizes where all are."""
+    """A model that resizes `x` to the shape of `like`, or to constant sizes where all are."""
     if any(isinstance(size, str) for size in target):
         nodes = [node("Shape", "like", "sizes"), node("Resize", "x   sizes", "y", **attributes)]
         return model(nodes, {"x": source, "like": target}, "y", opset=opset)

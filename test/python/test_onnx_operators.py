@@ -357,13 +357,13 @@ BROADCASTS = [
 
 
 def resize(shape: Sequence[int], scales: Sequence[float], **attributes: Any) -> Case:
-    """By scales."""
+    """Resize by scales."""
     none = np.zeros(0, np.float32)
     return Case("Resize", [shape, none, np.array(scales, np.float32)], attributes, (1, 2))
 
 
 def resize_to(shape: Sequence[int], sizes: Sequence[int], opset: int = 13, **attributes: Any) -> Case:
-    """To sizes."""
+    """Resize to sizes."""
     return Case("Resize", [shape, None, None, int64(*sizes)], attributes, (3,), opset=opset)
 
 

@@ -83,7 +83,7 @@ def test_halves_in_training_mode(cache: KernelCache):
 
 
 def test_weights_that_are_normalized_are_so_when_compiling(cache: KernelCache):
-    """As exporters write convolutions whose weights are standardized."""
+    """Exporters write so convolutions whose weights are standardized."""
     model, _ = build(
         Case("BatchNormalization", [(1, 3, 40), (3,), (3,), (3,), (3,)], TRAINING, range(5), 15, outputs=3)
     )
@@ -95,7 +95,7 @@ def test_weights_that_are_normalized_are_so_when_compiling(cache: KernelCache):
 
 
 def test_integers_divided_by_what_processors_do_not_divide_by(cache: KernelCache):
-    """By 0 it is 0; the least integer by -1 wraps around."""
+    """A quotient by 0 is 0; the least integer by -1 wraps around."""
     least = np.iinfo(np.int64).min
     inputs = [helper.make_tensor_value_info(name, onnx.TensorProto.INT64, [3]) for name in "ab"]
     outputs = [helper.make_empty_tensor_value_info(name) for name in ("quotient", "rest")]

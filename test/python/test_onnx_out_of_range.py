@@ -257,7 +257,7 @@ def test_embedded_words(cache: KernelCache):
     ],
 )
 def test_known_indices(operator: onnx.NodeProto, constants: Mapping[str, Array]):
-    """Are looked at when the model is imported, and ask for nothing when it runs."""
+    """They are looked at when the model is imported, and ask for nothing when it runs."""
     assert "axis 0 of size 5 has no element" in refusal(model([operator], {"x": [5, 4]}, "y", constants, opset=18))
     right = {**constants, "at": np.zeros_like(constants["at"])}
     text = str(import_onnx(model([operator], {"x": [5, 4]}, "y", right, opset=18)).module)

@@ -55,7 +55,8 @@ WINDOWS: list[tuple[Sequence[int], dict[str, Any]]] = [
 @pytest.mark.parametrize("order", [0, 1])
 @pytest.mark.parametrize(("shape", "windows"), WINDOWS, ids=str)
 def test_places(shape: Sequence[int], windows: dict[str, Any], order: int, cache: KernelCache):
-    """In memory order, or with the first spatial axis as the innermost; of equal elements that of the first."""
+    """Places count in memory order, or with the first spatial axis as the innermost; of equal elements that of the
+    first."""
     model = pooling(shape, **windows, storage_order=order)
     feeds = {"x": RANDOM.integers(-3, 4, shape).astype(np.float32)}
     check(model, feeds, cache, by_onnxruntime(model, feeds))

@@ -140,7 +140,7 @@ def test_sums_along_an_axis(axis: int, cache: KernelCache):
 @pytest.mark.parametrize("exclusive", [0, 1])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_sums_from_either_end_with_and_without_the_element(axis: int, reverse: int, exclusive: int, cache: KernelCache):
-    """Of as many elements as there are, also none."""
+    """They are sums of as many elements as there are, also of none."""
     ways = {"reverse": reverse, "exclusive": exclusive}
     shapes = [(n, 4) if axis == 0 else (4, n) for n in (0, 1, 2, 17)]
     made = running_sum(["N", 4] if axis == 0 else [4, "N"], axis, **ways)
@@ -164,7 +164,7 @@ def test_sums_of_other_types(dtype: type, cache: KernelCache):
 
 
 def test_positions_of_words_that_a_mask_leaves(cache: KernelCache):
-    """As language models count: the sum of a mask less 1, and 0 in front of the first word."""
+    """Language models count so: the sum of a mask less 1, and 0 in front of the first word."""
     nodes = [
         node("CumSum", "x axis", "sums"),
         node("Sub", "sums one", "before"),

@@ -24,7 +24,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
 
 
 def model(nodes, x, constants, dims=None):
-    """From x to y; of the array x, sizes may be given names."""
+    """A model from x to y; sizes of the array x may be given names."""
     kind = helper.np_dtype_to_tensor_dtype(x.dtype)
     graph = helper.make_graph(
         nodes,
@@ -50,7 +50,7 @@ def quantized(steps: Array, zero: Array | int, dtype: type[np.generic]) -> Array
 
 
 def convolved(x: Array, w: Array, pad: int) -> Array:
-    """Of integers, one image; window by window."""
+    """Convolve one image of integers, window by window."""
     x = np.pad(x.astype(np.int64), ((0, 0), (0, 0), (pad, pad), (pad, pad)))
     windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], axis=(2, 3))
     return np.einsum("nchwij,ocij->nohw", windows, w.astype(np.int64))
@@ -70,7 +70,7 @@ def test_there_and_back(dtype: type[np.generic], zero: int, cache: KernelCache):
 
 
 def test_a_convolution_between_quantized_images(cache: KernelCache):
-    """As exporters write it: its weight is stored in 8 bits, a scale for each filter."""
+    """Exporters write it so: its weight is stored in 8 bits, a scale for each filter."""
     x = RANDOM.integers(0, 256, (1, 16, 9, 9)).astype(np.uint8)
     w = RANDOM.integers(-128, 128, (32, 16, 3, 3)).astype(np.int8)
     scales = RANDOM.uniform(0.001, 0.002, 32).astype(np.float32)
@@ -111,7 +111,7 @@ def test_products_of_integers_whose_rows_and_columns_have_zero_points(cache: Ker
 
 
 def test_scales_that_are_computed(cache: KernelCache):
-    """Of unknown many rows, as in models whose activations are quantized when they run."""
+    """There are unknown many rows, as in models whose activations are quantized when they run."""
     x = RANDOM.standard_normal((6, 64)).astype(np.float32)
     w = RANDOM.integers(-128, 128, (64, 32)).astype(np.int8)
     nodes = [
@@ -232,7 +232,7 @@ def test_refusals(case: str):
 @pytest.mark.parametrize("dims", [(2, 64, 28), (2, 32, 4, 7)])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 def test_bytes_of_long_rows(dtype: type[np.generic], dims: tuple[int, ...], cache: KernelCache):
-    """Whose lanes are several vectors, in rows that these do not divide."""
+    """Their lanes are several vectors, in rows that these do not divide."""
     x = RANDOM.standard_normal(dims).astype(np.float32) * 100
     node = helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"])
     check(model([node], x, {"s": np.float32(0.5), "z": dtype(0)}), x, quantized(x / np.float32(0.5), 0, dtype), cache)
@@ -259,7 +259,7 @@ def test_fractions_that_become_bytes_are_cut_off(cache: KernelCache):
 
 
 def test_what_is_put_around_an_image_is_dequantized(cache: KernelCache):
-    """As exporters write a Pad between quantized images: its value is a byte, too."""
+    """Exporters write so a Pad between quantized images: its value is a byte, too."""
     x = RANDOM.integers(0, 256, (1, 2, 3, 3)).astype(np.uint8)
     scale, zero, around = np.float32(0.5), np.uint8(7), np.uint8(9)
     nodes = [

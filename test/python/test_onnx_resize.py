@@ -108,7 +108,7 @@ SMOOTHED = [
 
 
 def region(*ends: float) -> Array:
-    """Of the last two axes of four."""
+    """A region of the last two axes of four."""
     return np.array([0, 0, *ends[:2], 1, 1, *ends[2:]], np.float32)
 
 

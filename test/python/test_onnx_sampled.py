@@ -142,7 +142,7 @@ def affine_grid(maps: Sequence[int | str], sizes: Sequence[int], **attributes: A
 @pytest.mark.parametrize("sizes", [(1, 3, 4, 5), (2, 3, 4, 5), (1, 1, 3, 4, 5), (3, 1, 2, 3, 4)], ids=str)
 @pytest.mark.parametrize("given", [{}, {"align_corners": 0}, {"align_corners": 1}], ids=str)
 def test_grids(sizes: Sequence[int], given: dict[str, int], cache: KernelCache):
-    """Of one image, as of several, and of volumes: as onnxruntime has them."""
+    """Grids of one image, of several, and of volumes are those that onnxruntime makes."""
     rank = len(sizes) - 2
     maps = RANDOM.standard_normal((sizes[0], rank, rank + 1)).astype(np.float32)
     made = affine_grid(maps.shape, sizes, **given)

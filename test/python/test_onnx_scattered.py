@@ -39,7 +39,7 @@ def at_rows(x: Array, i: Array, u: Array) -> Array:
 
 
 def test_rows_of_open_numbers(cache: KernelCache):
-    """Of a row that is named twice, and from the end too, the last update counts."""
+    """The last update counts of a row that is named twice, and from the end, too."""
     made = model([node("ScatterND", "x i u", "y")], {"x": ["N", 5], "i": ["M", 1], "u": ["M", 5]}, "y", opset=18)
     cases = []
     for rows, places in ((4, [2]), (7, [3, 0, 3]), (1, [0, -1]), (6, [-1, -6, 5])):
@@ -49,7 +49,7 @@ def test_rows_of_open_numbers(cache: KernelCache):
 
 
 def test_new_keys_of_a_cache(cache: KernelCache):
-    """Of a length that is open, at a place that is given when it runs."""
+    """The cache has a length that is open, and the place is given when it runs."""
     made = model(
         [node("TensorScatter", "x u i", "y", axis=2)],
         {"x": ["B", 2, "S", 4], "u": ["B", 2, "L", 4], "i": ["B"]},

@@ -116,7 +116,7 @@ def test_single_parts_lose_their_axis_as_onnxruntime_reads_it(axis: int, cache: 
 
 
 def test_other_parts_keep_their_axis():
-    """By the standard; onnxruntime computes nothing then."""
+    """The standard says so; onnxruntime computes nothing then."""
     made, x = split_model([3, 4], 1, 2, 0), numbers(3, 4)
     [wanted] = ReferenceEvaluator(made).run(None, {"x": x})
     results = run_function(import_onnx(made).module, "main", [x], {})
@@ -295,7 +295,7 @@ BACK = branch([node("SequenceConstruct", "b a", "s")])
 
 @pytest.mark.parametrize("taken", [False, True])
 def test_branches_that_make_sequences(taken: bool, cache: KernelCache):
-    """Known beforehand or not."""
+    """Which branch is taken may be known beforehand or not."""
     nodes = [node("If", "c", "s", then_branch=FORTH, else_branch=BACK)]
     shapes = {"a": [2, 3], "b": [2, 3]}
     feeds = {"a": numbers(2, 3), "b": numbers(2, 3, seed=1)}
@@ -351,7 +351,7 @@ def test_a_loop_that_makes_a_sequence(count: int, cache: KernelCache):
 
 
 def map_model(lengths: Sequence[int], nodes: Sequence[onnx.NodeProto], outputs: str = "s s2") -> onnx.ModelProto:
-    """Of a sequence for each length, and a tensor."""
+    """A model that maps a sequence of each length, and a tensor."""
     names = [f"p{i}" for i in range(len(lengths))]
     elements = ["a", "b"][: len(lengths)]
     body = helper.make_graph(
@@ -374,7 +374,7 @@ def test_a_sequence_is_mapped(cache: KernelCache):
 
 
 def test_an_empty_sequence_is_mapped():
-    """To one of the type that the body declares."""
+    """It becomes a sequence of the type that the body declares."""
     body = graph([node("Neg", "a", "n")], {"a": [2]}, "n")
     body.output[0].CopyFrom(helper.make_tensor_value_info("n", INT64, None))
     nodes = [
@@ -429,7 +429,7 @@ def test_an_optional_with_an_element_or_without(has_element: bool, cache: Kernel
 
 
 def test_an_optional_that_is_an_output():
-    """Is its element."""
+    """The output is the element of the optional."""
     made = sequence_model([node("Optional", "x", "y")], {"x": [3]}, "y")
     made.graph.output[0].type.CopyFrom(helper.make_optional_type_proto(TENSOR))
     imported = import_onnx(made)

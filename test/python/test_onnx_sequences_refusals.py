@@ -15,7 +15,7 @@ from test_onnx_sequences import TENSOR, branch, loop_over, map_model, sequence_m
 from tilework.frontends.onnx import import_onnx
 
 PARTS = node("SplitToSequence", "x", "parts")
-"""Of x, 3 by 2, three rows."""
+"""The three rows of x, which is 3 by 2."""
 
 
 def of_parts(
@@ -174,7 +174,7 @@ def test_what_others_define_is_given_a_sequence():
 
 
 def test_what_is_given_is_shown():
-    """A few elements."""
+    """A few elements are shown."""
     nodes = [node("SplitToSequence", "x", "s"), node("SequenceAt", "s i", "y")]
     for rows, shown in ((2, "seq(1x2xf32, 1x2xf32), i64"), (9, f"seq({'1x2xf32, ' * 4}...), i64")):
         assert refusal(model(nodes, {"x": [rows, 2], "i": []}, "y")).endswith(f"(inputs: {shown})")
@@ -215,7 +215,7 @@ def test_a_long_loop_that_makes_a_sequence():
 
 
 def long_loop(nodes: Sequence[onnx.NodeProto], op: str = "Loop") -> onnx.ModelProto:
-    """Whose body makes something of the numbers h."""
+    """A loop whose body makes something of the numbers h."""
     if op == "Scan":
         body = graph(nodes, {"s": [4], "x": [4]}, "n y")
         return model([node("Scan", "h xs", "end ys", body=body, num_scan_inputs=1)], {"h": [4], "xs": [3, 4]}, "end ys")

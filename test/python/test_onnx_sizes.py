@@ -359,7 +359,7 @@ def test_a_range_that_ends_before_it_begins_is_empty(cache: KernelCache):
 
 @pytest.mark.parametrize("rows", [512, 4])
 def test_the_row_of_a_table_that_a_size_names(cache: KernelCache, rows: int):
-    """Of a large one, and one that is small enough to be known."""
+    """There is a large table, and one that is small enough to be known."""
     nodes = [SHAPE, node("Gather", "shape zero", "n"), node("Sub", "n one", "last"), node("Gather", "table last", "y")]
     table = np.random.default_rng(1).standard_normal((rows, 8)).astype(np.float32)
     check(model(nodes, {"x": ["B", 2]}, zero=np.array(0), one=np.array(1), table=table), cache, (4, 2), (1, 2))

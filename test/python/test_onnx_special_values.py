@@ -37,7 +37,7 @@ WIDE_INTEGERS = [dtype for dtype in INTEGERS if dtype.itemsize > 2]
 BYTES_AND_WIDE = [dtype for dtype in INTEGERS if dtype.itemsize != 2]
 
 LENGTHS = (1, 3, 67)
-"""Of rows: one element, less than a vector of any processor, and some vectors with a rest."""
+"""The lengths of rows: one element, less than a vector of any processor, and some vectors with a rest."""
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ class Case:
 def case(
     op: str, want: Callable[[Array], Array], dtypes: Sequence[np.dtype[Any]], inputs: str = "x", **more: Any
 ) -> Case:
-    """Of one result, which is computed."""
+    """A case of one result, which is computed."""
     return Case(node(op, inputs, op, **more), lambda x: [want(x)], dtypes, exact=False)
 
 
@@ -260,13 +260,13 @@ def test_element_by_element(dtype: np.dtype[Any], cache: KernelCache):
 
 
 def windows(x: Array, padding: float) -> Array:
-    """Of 3 by 3, one every two rows and columns, with padding of one element around the image."""
+    """Windows of 3 by 3, one every two rows and columns, with padding of one element around the image."""
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=padding)
     return sliding_window_view(padded, (3, 3), (2, 3))[:, :, ::2, ::2]
 
 
 def of_windows() -> Iterator[Case]:
-    """Operators of images."""
+    """The operators that take images."""
     window = {"kernel_shape": [3, 3], "strides": [2, 2], "pads": [1, 1, 1, 1]}
     floats, bytes_ = FLOATS, [dtype for dtype in INTEGERS if dtype.itemsize == 1]
 

@@ -28,7 +28,7 @@ def int64(*values: int) -> Array:
 def model(
     node: onnx.NodeProto, arrays: Sequence[Array], constants: Sequence[int] = (), opset: int = 13
 ) -> onnx.ModelProto:
-    """Of one node that reads these arrays in order; `constants` of them are initializers, the others inputs."""
+    """A model of one node that reads these arrays in order; `constants` of them are initializers, the others inputs."""
     names = [f"x{i}" for i in range(len(arrays))]
     del node.input[:]
     node.input.extend(names)

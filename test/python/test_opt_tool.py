@@ -6,16 +6,22 @@ What it prints for a program that parses is tested with FileCheck in test/tools.
 from __future__ import annotations
 
 import io
+import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 from xdsl.context import Context
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.utils.exceptions import DiagnosticException
 
 from tilework.backends.llvm.backend import LLVMBackend
 from tilework.dialects.support.diagnostics import CompileError
@@ -23,6 +29,7 @@ from tilework.driver import registry
 from tilework.driver.instrumentation import Instrumentation
 from tilework.tools import opt_tool, process_module
 from tilework.transforms.base import TileworkPass
+from tilework.transforms.patterns import PatternPass
 
 MODULE = """builtin.module {
   func.func @f(%a: i32) -> i32 {
@@ -56,6 +63,40 @@ class Unverifiable(TileworkPass):
                 return
 
 
+class Broken(RewritePattern):
+    """Throws an error of some kind at the end of a function, or puts an attribute there."""
+
+    def __init__(self, error: str):
+        self.error = error
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ReturnOp, rewriter: PatternRewriter) -> None:
+        match self.error:
+            case "user":
+                raise CompileError("no such axis")
+            case "diagnostic":
+                raise DiagnosticException("no such type")
+            case "none":
+                rewriter.notify_op_modified(op)
+            case _:
+                raise KeyError("axis")
+
+
+@dataclass(frozen=True)
+class Rewrites(PatternPass):
+    """Applies a pattern that throws an error, or does nothing and says that it did."""
+
+    name = "rewrites"
+    error: str = "internal"
+
+    def patterns(self, op: Operation) -> list[RewritePattern]:
+        return [Broken(self.error)]
+
+
+def _same(value: type[ModulePass]) -> type[ModulePass]:
+    return value
+
+
 @dataclass
 class Ran:
     status: int
@@ -65,8 +106,9 @@ class Ran:
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
-    """Runs opt-tool in process with two more passes that fail, and gives what it did."""
-    passes = {**registry.all_passes(), "crash": lambda: Crash, "unverifiable": lambda: Unverifiable}
+    """Runs opt-tool in process with three more passes, which fail, and gives what it did."""
+    ours = (Crash, Unverifiable, Rewrites)
+    passes = {**registry.all_passes(), **{pass_type.name: partial(_same, pass_type) for pass_type in ours}}
     for module in (process_module, opt_tool):
         monkeypatch.setattr(module, "all_passes", lambda: passes)
 
@@ -191,6 +233,79 @@ def test_reproducer_runs_the_failing_pass_on_the_ir_before_it(run, tmp_path: Pat
     assert "while running pass 'unverifiable'" in again.err
     assert not run("-p", "cse", f"--mlir-pass-pipeline-crash-reproducer={file}.none").err
     assert not Path(f"{file}.none").exists()
+
+
+def test_reproducer_of_the_whole_run(run, tmp_path: Path):
+    file = tmp_path / "reproducer.mlir"
+    first = run("-p", "cse,dce", f"--mlir-generate-reproducer={file}", "--check-semantics", "--verify-each=false")
+    again = run(str(file), "--run-reproducer", "--mlir-timing")
+    assert first.out == again.out == MODULE
+    assert "Semantic check" in again.err and "(cse)" in again.err and "(dce)" in again.err
+    assert again.err.count("Verifier") == 1, "of the text that is read, and after no pass"
+    assert run("--mlir-generate-reproducer=/nowhere/r").err.startswith("error: cannot write reproducer '/nowhere/r'")
+
+
+def test_a_failing_semantic_check_is_in_the_reproducer(run, tmp_path: Path):
+    file = tmp_path / "reproducer.mlir"
+    assert run("-p", "crash", "--check-semantics", f"--mlir-pass-pipeline-crash-reproducer={file}").status == 1
+    assert "check_semantics: true" in file.read_text()
+
+
+def test_timing_as_json(run):
+    ran = run("-p", "cse", "--mlir-timing", "--mlir-output-format=json")
+    timers = {timer["name"]: timer for timer in json.loads(ran.err)}
+    assert {"Parser", "Verifier", "'builtin.module' Pipeline", "Output"} <= timers.keys()
+    inside = {timer["name"]: timer["wall"]["duration"] for timer in timers["'builtin.module' Pipeline"]["passes"]}
+    assert inside.keys() == {"CommonSubexpressionElimination (cse)", "Legality", "Verifier"}
+    assert all(duration >= 0 for duration in inside.values())
+
+
+def test_ir_in_a_tree_of_files(run, tmp_path: Path):
+    tree = f"--mlir-print-ir-tree-dir={tmp_path}"
+    assert run("-p", "builtin.module(cse,func.func(cse,dce))", "--mlir-print-ir-after-all", tree).err == ""
+    files = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.mlir"))
+    module, function = "builtin_module_no-symbol-name", "builtin_module_no-symbol-name/func_func_f"
+    assert files == [f"{module}/0_cse.mlir", f"{function}/1_0_cse.mlir", f"{function}/1_1_dce.mlir"]
+    assert (tmp_path / files[0]).read_text() == MODULE
+    run("-p", "crash", "--mlir-print-ir-before-all", "--mlir-print-ir-after-failure", tree)
+    assert {path.name for path in (tmp_path / module).iterdir()} >= {"0_crash_before.mlir", "0_crash_failed.mlir"}
+    assert run(tree).err.startswith("opt-tool: error: --mlir-print-ir-tree-dir says where IR goes: say when")
+    ran = run("-p", "cse", "--mlir-print-ir-after-all", "--mlir-print-ir-tree-dir=/dev/null")
+    assert "cannot write /dev/null/builtin_module_no-symbol-name/0_cse.mlir" in ran.err
+
+
+def test_help_has_every_pass_with_its_options(run):
+    out = run("--help").out
+    assert re.search(r"^  loop-unroll +\[", out, re.MULTILINE) and "factor" in out
+    assert re.search(r"^  optimize-graph$", out, re.MULTILINE)
+
+
+def test_all_that_is_known_of_one_pass(run):
+    out = run("--list-passes", "graph-fuse-operators").out
+    assert out.startswith("  graph-fuse-operators ") and "->" in out and "loop-" not in out
+    assert run("--list-passes", "lower-to-te").out.startswith("lower-to-te = ")
+    ran = run("--list-passes", "graph-fuse-operator")
+    assert ran.status == 2
+    assert "'graph-fuse-operator' does not refer to a registered pass or pipeline; did you mean" in ran.err
+
+
+def test_a_defect_of_a_pattern_is_shown_at_the_operation_that_it_rewrites(run):
+    ran = run("-p", "rewrites")
+    assert ran.status == 1
+    assert "<stdin>:3:5: error: internal error in pattern 'Broken' of pass 'rewrites': KeyError: 'axis'" in ran.err
+    assert "    func.return %a : i32\n    ^" in ran.err
+
+
+def test_an_error_in_a_pattern_that_names_no_operation_is_about_the_one_that_it_rewrites(run):
+    assert "<stdin>:3:5: error: no such axis" in run("-p", "rewrites{error=user}").err
+    assert "<stdin>:3:5: error: no such type" in run("-p", "rewrites{error=diagnostic}").err
+
+
+def test_statistics_count_operations_and_rewrites(run):
+    err = run("-p", "rewrites{error=none},rewrites{error=none}", "--mlir-pass-statistics").err
+    assert "Pass statistics report" in err
+    assert re.search(r"Rewrites \(rewrites\)\n  \(S\) +6 operations-before", err)
+    assert re.search(r"\(S\) +2 rewrites.broken +- Operations that the pattern rewrote", err)
 
 
 def test_error_in_one_part_does_not_hide_the_others(run):

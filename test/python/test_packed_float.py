@@ -25,7 +25,7 @@ from tilework.targets import Target, parse_target
 from tilework.targets.cpu.host import host_target
 
 ERRORS, FLOOR = {24: 2.0**-18, 28: 2.0**-22}, 2.0**-62
-"""Of a weight of so many bits: of itself, or of the largest of its output."""
+"""The largest error of a weight of so many bits, as a part of itself, or of the largest of its output."""
 
 BITS = pytest.mark.parametrize("bits", [24, 28])
 
@@ -94,7 +94,7 @@ def test_weights_at_the_ends(bits: int):
 @BITS
 @pytest.mark.parametrize("decades", [0, 3, 6])
 def test_small_weights_beside_large_ones(decades: int, bits: int):
-    """As in a layer that undoes the scales of what it takes, of which some are zero."""
+    """A layer has them that undoes the scales of what it takes, of which some are zero."""
     rng = np.random.default_rng(0)
     scales = 10 ** rng.uniform(0, decades, 512)
     x, w = rng.standard_normal((1, 512)) * scales, rng.standard_normal((64, 512)) / scales

@@ -21,7 +21,7 @@ from tilework.dialects.support.source_parser import SourceParser
 from tilework.driver.instrumentation import CheckLegality, Instrumentation, VerifyEach
 from tilework.driver.pass_manager import InternalError, PassManager, Pipeline
 from tilework.driver.pass_timing import PassTiming
-from tilework.driver.print_ir import PrintIR
+from tilework.driver.print_ir import PrintedIR, PrintIR
 from tilework.transforms.base import TileworkPass
 
 TEXT = """
@@ -200,7 +200,7 @@ def test_illegal_operation_after_a_pass_names_the_pass_and_the_reason():
 
 def test_print_after_failure_shows_what_the_pass_left():
     written: list[str] = []
-    printing = PrintIR(show=lambda op: f"<{op.name}>", write=written.append, on_failure=True)
+    printing = PrintIR(show=lambda op: f"<{op.name}>", sink=PrintedIR(written.append), on_failure=True)
     with pytest.raises(CompileError):
         run(MarkFunction(), Fail(error=TileworkError("no")), watching=(printing,))
     assert written == ["// -----// IR Dump After Fail Failed (fail) //----- //\n<builtin.module>\n\n"]

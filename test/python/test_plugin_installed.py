@@ -68,6 +68,12 @@ def _run(*command: str, folder: Path | None = None) -> str:
     return done.stdout
 
 
+def test_inside_a_clone_its_own_sources_run(installed: Path):
+    """The folder `tilework` of a clone hides the installed package, so it has to be complete."""
+    code = "import tilework.tools; print(tilework.tools.__path__[0])"
+    assert Path(_run(str(installed / "python"), "-c", code, folder=ROOT).strip()).resolve() == ROOT / "tools"
+
+
 def test_the_pass(installed: Path, tmp_path: Path):
     (tmp_path / "x.mlir").write_text(NEGATIONS)
     assert "return %x" in _run(str(installed / "opt-tool"), "x.mlir", "--graph-cancel-negations", folder=tmp_path)

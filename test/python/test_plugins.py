@@ -234,7 +234,7 @@ def test_an_intrinsic(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 
 
 def test_a_pipeline_for_a_family(tmp_path: Path):
-    """Without one of its own, kernels of a family go through the passes of processors."""
+    """Without a pipeline of its own, a family's kernels are lowered by the passes of processors."""
     text = "from tilework.lowering.schedule_to_loop import ScheduleToLoop\nLOOPS = (ScheduleToLoop(),)\n"
     load_plugin(PACKAGE)
     assert loops_of("python") == loops_of("cpu")

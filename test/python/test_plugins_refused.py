@@ -100,14 +100,26 @@ def relu(node): ...
             "taker.transforms.loop.more must hold one TileworkPass named",
         ),
         (
+            "transforms/loop/more.py",
+            PASS.replace("NAME", "loop-mroe").replace("class Nothing", "class More"),
+            "taker.transforms.loop.more holds a pass More named 'loop-mroe': file, class and name must agree; a pass "
+            "of this file is named 'loop-more' or 'more'",
+        ),
+        (
+            "transforms/loop/more.py",
+            PASS.replace("NAME", "loop-more").replace("class Nothing", "class Mroe"),
+            "taker.transforms.loop.more holds the pass 'loop-more' in a class Mroe: file, class and name must agree; "
+            "call the class More",
+        ),
+        (
             "dialects/isa/mine.mlir",
             "te.intrinsic @other.twice(%x: f32) -> f32 { te.yield %x : f32 }",
             "mine.mlir: @other.twice belongs into other.mlir, by its name",
         ),
         (
-            "dialects/isa/words.mlir",
-            "te.intrinsic @words.dot(%x: f32) -> f32 { te.yield %x : f32 }",
-            "there are two intrinsics called 'words.dot', in ",
+            "dialects/isa/dot4.mlir",
+            "te.intrinsic @dot4.ui8i8(%x: f32) -> f32 { te.yield %x : f32 }",
+            "there are two intrinsics called 'dot4.ui8i8', in ",
         ),
         ("dialects/isa/mine.mlir", "te.intrinsic @mine.twice(%x: f32", "mine.mlir:1:33: "),
         (

@@ -108,7 +108,7 @@ def test_weights_that_do_not_stay_are_passed_fewer_times():
 
 
 def test_one_matrix_of_several_stays_though_all_of_them_do_not():
-    """As of attention's heads, one after the other in a loop around blocks of rows."""
+    """The heads of attention are multiplied one after the other in a loop around blocks of rows."""
     k = KernelBuilder("heads")
     x, w = k.argument(TensorType(f32, [6, 1500, 1500]), "x"), k.argument(TensorType(f32, [6, 1500, 64]), "w")
     y = k.compute("y", (6, 1500, 64), lambda b, i, j: k.sum((1500,), lambda r: x[b, i, r] * w[b, r, j]))
@@ -240,7 +240,7 @@ def test_steps_along_an_axis_are_known_where_what_is_inside_it_is(axis: str, exp
 
 
 def images_tile(rows: int, columns: int, cpu: str) -> Tile:
-    """Of [n, i, j] = sum of x[n, i, k] * w[k, j] for an unknown number of images."""
+    """The tile of [n, i, j] = sum of x[n, i, k] * w[k, j] for an unknown number of images."""
     k = KernelBuilder("images")
     x, w = k.argument(tensor_type([N, rows, 64], f32), "x"), k.argument(TensorType(f32, (64, columns)), "w")
 
@@ -259,7 +259,7 @@ def images_tile(rows: int, columns: int, cpu: str) -> Tile:
 @pytest.mark.parametrize("cpu", ["x86-64", "haswell", "znver4"])
 @pytest.mark.parametrize("columns", [16, 64, 100])
 def test_axes_of_unknown_extent_are_tiled_by_few_factors(columns: int, cpu: str):
-    """Of which their extents are multiples more often than of others."""
+    """Their extents are multiples of these more often than of others."""
     tile = images_tile(1, columns, cpu)
     assert tile.vector == "j" and tile.factors["n"] in (4, 8)
 
@@ -283,7 +283,7 @@ def test_a_tile_has_vectors_enough_where_unknown_axes_have_one_element():
 
 
 def scores_tile(cpu: str, *, transposed: bool) -> Tile:
-    """Of [i, j] = sum of q[i, d] * k[d, j], both sizes unknown; transposed, columns are stored as rows."""
+    """The tile of [i, j] = sum of q[i, d] * k[d, j], both sizes unknown; transposed, columns are stored as rows."""
     k = KernelBuilder("scores")
     q, w = k.argument(tensor_type([N, 64], f32), "q"), k.argument(tensor_type([64, T], f32), "k")
 
@@ -319,7 +319,7 @@ def test_several_vectors_along_an_unknown_axis_need_masks_and_known_steps(cpu: s
 
 
 def points_tile(points: Expr, cpu: str, *, rows: bool) -> Tile:
-    """Of 64 filters at the points of an image, which lie side by side, or each in a row of its channels."""
+    """The tile of 64 filters at the points of an image, which lie side by side, or each in a row of its channels."""
     k = KernelBuilder("points")
     x = k.argument(tensor_type([points, 64] if rows else [64, points], f32), "x")
     w = k.argument(TensorType(f32, (64, 64)), "w")

@@ -94,7 +94,7 @@ def tools(boards: Path) -> Iterator[tuple[Shell, Linker]]:
 
 
 def row_sums() -> Function:
-    """Of a matrix whose sizes only a call tells."""
+    """The sums of the rows of a matrix whose sizes only a call tells."""
     n, m = te.var("n"), te.var("m")
     a, k = te.placeholder((n, m), name="A"), te.reduce_axis((0, m), "k")
     b = te.compute((n,), lambda i: te.sum(a[i, k], axis=k), name="B")
@@ -314,7 +314,7 @@ def test_a_board_that_comes_back_is_used_again(tmp_path: Path):
 
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int8", "uint16", "int64", "bool"])
 def test_a_board_finds_the_first_wrong_element(tools: tuple[Shell, Linker], dtype: str):
-    """Of code that writes some numbers, when other code has written others."""
+    """Code writes some numbers when other code has written others."""
     numpy_type = np.dtype(getattr(ml_dtypes, dtype, dtype))
     values = np.array([[0, 1, 1], [1, 0, 1]]).astype(numpy_type)
     spec = TensorSpec("arg0", dtype, (2, 3))
@@ -366,7 +366,7 @@ def files(shell: Shell) -> list[str]:
 
 @pytest.mark.parametrize(("off", "right"), [(1e-6, True), (1e-4, False), (np.nan, False)])
 def test_a_board_allows_for_rounding(tools: tuple[Shell, Linker], off: float, right: bool):
-    """By as much as the workload says, of the largest number; NaN stands for NaN alone."""
+    """It allows for as much of the largest number as the workload says; NaN stands for NaN alone."""
     values = np.array([np.nan, np.inf, 1.0, 0.5], np.float32)
     spec = TensorSpec("arg0", "float32", (4,))
     with BoardRunner(*tools, SentWorkload([spec], 0, 16.0, 0), 1) as runner:

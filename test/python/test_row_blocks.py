@@ -24,7 +24,7 @@ NO_MASKS = replace(parse_target("llvm -mcpu=x86-64"), cores=2)
 
 
 def softmax(k: KernelBuilder, x: Tensor) -> Tensor:
-    """Along the last axis."""
+    """A softmax along the last axis."""
     *rows, columns = x.dims
     largest = k.compute("max", rows, lambda *i: k.reduce_max((columns,), lambda r: x[(*i, r)]))
     exps = k.compute("exp", x.dims, lambda *i: k.call("exp", x[i] - largest[i[:-1]]))
@@ -33,7 +33,7 @@ def softmax(k: KernelBuilder, x: Tensor) -> Tensor:
 
 
 def softmax_kernel(*shape: int) -> KernelOp:
-    """Of a tensor."""
+    """A kernel that is the softmax of a tensor."""
     k = KernelBuilder("softmax")
     return k.finish([softmax(k, k.argument(TensorType(f32, shape), "x"))])
 
@@ -81,7 +81,8 @@ def mean(dims: tuple[int, ...], *summed: int) -> KernelOp:
 
 
 def many_stages(columns: int) -> KernelOp:
-    """Of one row, whose stages are read again when others have been computed: four of them are there at a time."""
+    """A kernel of one row, whose stages are read again when others have been computed: four of them are there at a
+    time."""
     k = KernelBuilder("many")
     x = k.argument(TensorType(f32, (1, columns)), "x")
 
@@ -104,7 +105,7 @@ def many_stages(columns: int) -> KernelOp:
 
 
 def largest(rows: int, columns: int, step: int = 1, width: int | None = None) -> KernelOp:
-    """Of every row, or of windows that move by `step` along the only one."""
+    """The largest element of every row, or of windows that move by `step` along the only one."""
     k = KernelBuilder("largest")
     x = k.argument(TensorType(f32, (rows, columns) if width is None else (step * rows + width,)), "x")
 

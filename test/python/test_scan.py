@@ -310,7 +310,7 @@ def test_one_scan_behind_another(cache: KernelCache):
 
 
 def test_one_result_several_times(cache: KernelCache):
-    """As it is, and as another shape; a state is an element of what is made as well."""
+    """It is given as it is, and in another shape; a state is an element of what is made as well."""
     text = """
     !cell = tensor<1x4xf32>
     !cells = tensor<6x1x4xf32>

@@ -82,7 +82,7 @@ def test_sizes_of_zero(name: str, target: str, cache: KernelCache):
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_mean_of_no_point_is_no_number(target: str, cache: KernelCache):
-    """Of no image it is nothing."""
+    """The mean of no image is nothing."""
     module = tw.compile(
         model([node("GlobalAveragePool", "x", "y")], {"x": ["N", 3, "H", "W"]}, "y"), target, cache=cache, processes=1
     )

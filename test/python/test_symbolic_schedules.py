@@ -109,7 +109,7 @@ def product(sums: ExprLike, columns: ExprLike) -> KernelOp:
 
 
 def softmax(*dims: ExprLike) -> KernelOp:
-    """Along the last axis."""
+    """A softmax along the last axis."""
     k = KernelBuilder("softmax")
     x = k.argument(tensor_type(dims, f32), "x")
     *rows, columns = dims
@@ -207,7 +207,7 @@ def filters_at_points(filters: int, channels: int = 64) -> KernelOp:
 
 
 def names_of(schedule: SequenceOp, kind: type[ReorderOp | ComputeAtOp], number: int) -> list[str | None]:
-    """Of the loops of the first such operation, from its operand of this number on."""
+    """The names of the loops of the first such operation, from its operand of this number on."""
     op = next(op for op in schedule.walk() if isinstance(op, kind))
     return [v.name_hint for v in op.operands[number:]]
 

@@ -264,7 +264,7 @@ DIVISIONS = {
 
 
 def every_pair(dtype: str) -> tuple[np.ndarray, np.ndarray]:
-    """Of numbers of that type among which are those that processors do not divide by, and do not shift by."""
+    """The pairs of numbers of that type among which are those that processors do not divide by, and do not shift by."""
     limits, bits = np.iinfo(dtype), np.iinfo(dtype).bits
     numbers = [0, 1, 2, 3, 7, 100, bits - 1, bits, bits + 1, limits.max, limits.max - 1, limits.min]
     numbers += [] if dtype.startswith("u") else [-1, -2, -3, -7, -100, limits.min + 1]
@@ -276,7 +276,7 @@ def every_pair(dtype: str) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("name", DIVISIONS)
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_divisions_and_shifts_by_every_number(run_te, dtype, name, vectorized):
-    """By 0 the quotient is 0 and nothing is left; the least number by -1 wraps around; no shift is too far."""
+    """The quotient by 0 is 0 and nothing is left; the least number by -1 wraps around; no shift is too far."""
     ours, numpys = DIVISIONS[name]
     a, b = every_pair(dtype)
     A, B = te.placeholder(a.shape, dtype, "A"), te.placeholder(b.shape, dtype, "B")
@@ -309,7 +309,7 @@ def test_a_division_that_is_not_asked_for(run_te):
 
 
 def test_indices_divided_by_data(run_te):
-    """As numbers are: by 0 the index is 0."""
+    """They are divided as numbers are: by 0 the index is 0."""
     A, B = te.placeholder((12,), name="A"), te.placeholder((12,), "int32", "B")
     C = te.compute((12,), lambda i: A[i // B[i]] + A[(i * B[i]) // B[i]] * 16 + A[i % B[i]] * 256, name="C")
     a, b = np.arange(12, dtype=np.float32), np.array([0, 1, 2, 0, 3, 4, 5, 0, 7, 8, 9, 0], np.int32)

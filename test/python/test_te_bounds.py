@@ -50,7 +50,7 @@ def test_certain_reads_are_refused(rule, message):
 
 
 def test_reads_that_conditions_keep_inside(run_te):
-    """Of indices or of data; in `where=`, in `te.Select` as in `te.if_then_else`."""
+    """Conditions are on indices or on data, in `where=`, in `te.Select` as in `te.if_then_else`."""
     A, M = te.placeholder((8,), name="A"), te.placeholder((8,), "int32", name="M")
     k = te.reduce_axis((0, 8), "k")
     made = [

@@ -28,7 +28,7 @@ FUNCTION = {"a function"}
 
 
 class Foreign:
-    """Of a library of someone else."""
+    """A value of a library of someone else."""
 
 
 def odd_values() -> dict[str, Any]:

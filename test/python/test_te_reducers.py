@@ -37,7 +37,7 @@ def exponentials(x, y):
 
 
 def two_largest(x, y):
-    """Of pairs whose first is not the smaller one."""
+    """A reducer of pairs whose first is not the smaller one."""
     return te.max(x[0], y[0]), te.Select(x[0] > y[0], te.max(x[1], y[0]), te.max(x[0], y[1]))
 
 
@@ -171,7 +171,8 @@ FOLDS = {
 
 @pytest.mark.parametrize("name", FOLDS)
 def test_what_only_joins_elements_one_by_one(run_te, name):
-    """In any order, under a condition too, but not in parts: the interpreter does not, and rfactor is refused."""
+    """Elements are joined in any order, under a condition too, but not in parts: the interpreter does not, and rfactor
+    is refused."""
     combine, expected = FOLDS[name]
     A, k = te.placeholder((4, 12), name="A"), te.reduce_axis((0, 12), "k")
     join = te.comm_reducer(combine, lambda t: te.const(0, t), name="join")

@@ -196,7 +196,7 @@ def test_an_axis_independent_of_time_runs_in_parallel_around_it(run_kernel_every
 
 
 def test_only_the_live_part_of_a_history_is_kept(run_kernel_everywhere):
-    """Of 40 rows two, where the last one only is read."""
+    """Two of 40 rows are kept, where only the last one is read."""
     k = KernelBuilder("last")
     x = k.argument(tensor_type((40, 6), f32), "x")
     first = k.compute("first", (1, 6), lambda t, i: x[0, i])

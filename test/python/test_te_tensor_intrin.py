@@ -195,13 +195,13 @@ def test_words_of_bytes_are_multiplied(target: str):
     """In vectors, where lanes along the outputs are computed together."""
     A, B = te.placeholder((6, 8), "int32", name="A"), te.placeholder((8, 32), "int32", name="B")
     k = te.reduce_axis((0, 8), name="k")
-    C = te.compute((6, 32), lambda i, j: te.sum(te.call_intrin("int32", "words.dot", A[i, k], B[k, j]), axis=k))
+    C = te.compute((6, 32), lambda i, j: te.sum(te.call_intrin("int32", "dot4.ui8i8", A[i, k], B[k, j]), axis=k))
     s = te.create_schedule(C.op)
     i, j = C.op.axis
     jo, ji = s[C].split(j, factor=16)
     s[C].reorder(i, jo, k, ji)
     s[C].vectorize(ji)
-    assert "loop.call_intrinsic @words.dot" in str(tw.lower(s, [A, B, C]))
+    assert "loop.call_intrinsic @dot4.ui8i8" in str(tw.lower(s, [A, B, C]))
     a, b = (RANDOM.integers(-(2**31), 2**31, shape).astype(np.int32) for shape in ((6, 8), (8, 32)))
     result = np.empty((6, 32), np.int32)
     tw.build(s, [A, B, C], target=target)(a, b, result)
@@ -235,7 +235,7 @@ def test_externs_call_intrinsics():
         ib = te.ir_builder.create()
         a, b = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
         with ib.for_range(0, 8, "i") as i:
-            b[i] = te.call_intrin("int32", "words.dot", a[i, 0], a[i, 1])
+            b[i] = te.call_intrin("int32", "dot4.ui8i8", a[i, 0], a[i, 1])
         return ib.get()
 
     B = te.extern((8,), [A], statements, dtype="int32", name="B")
@@ -251,9 +251,9 @@ def test_externs_call_intrinsics():
         (lambda x: te.call_intrin("int32", "word.dot", x, x), "on scalars 'word.dot'; there are .*did you mean"),
         (lambda x: te.call_intrin("int32", "amx.tile_zero"), "there is no intrinsic on scalars 'amx.tile_zero'"),
         (lambda x: te.call_intrin("int32", 3), "there is no intrinsic on scalars a int"),
-        (lambda x: te.call_intrin("int32", "words.dot", x), r"is \(i32, i32\) -> i32, not \(i32\) -> i32"),
-        (lambda x: te.call_intrin("float32", "words.dot", x, x), r"is \(i32, i32\) -> i32, not \(i32, i32\) -> f32"),
-        (lambda x: te.call_intrin("int33", "words.dot", x, x), "int33"),
+        (lambda x: te.call_intrin("int32", "dot4.ui8i8", x), r"is \(i32, i32\) -> i32, not \(i32\) -> i32"),
+        (lambda x: te.call_intrin("float32", "dot4.ui8i8", x, x), r"is \(i32, i32\) -> i32, not \(i32, i32\) -> f32"),
+        (lambda x: te.call_intrin("int33", "dot4.ui8i8", x, x), "int33"),
         (lambda x: te.call_intrin("int32", "bf16.dot", x, x), r"is \(i32, i32\) -> f32, not \(i32, i32\) -> i32"),
         (
             lambda x: te.call_intrin("float32", "bf16.dot", x, x.astype("float32")),

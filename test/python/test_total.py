@@ -41,7 +41,7 @@ def largest(dims: Sequence[int]) -> KernelOp:
 
 
 def least_and_product(count: int) -> KernelOp:
-    """Two results at once."""
+    """A kernel with two results at once."""
     k = KernelBuilder("both")
     x = k.argument(TensorType(f32, (count,)), "x")
     both = k.reduce(

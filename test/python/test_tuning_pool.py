@@ -90,7 +90,7 @@ def right(task: Task) -> Code:
 
 
 def processes(pool: Pool) -> dict[str, int]:
-    """Of the workers, by their addresses."""
+    """The processes of the workers, by their addresses."""
     return pool._client.run(os.getpid)
 
 
@@ -177,7 +177,7 @@ def test_times_of_boards_and_of_machines_can_be_compared(pool: Pool, task: Task,
 
 @pytest.mark.parametrize("failure", FAULTS)
 def test_faults_are_told_apart(pool: Pool, task: Task, right: Code, failure: Failure):
-    """On all three slots; the next candidate does not notice."""
+    """Faults happen on all three slots; the next candidate does not notice."""
     with PoolRunner(pool, "cpu0", task, threads=1) as runner, ThreadPoolExecutor(runner.slots) as threads:
         assert runner.set_reference(right, 30.0).failure is None
         wrong = code_of(FAULTS[failure], right)

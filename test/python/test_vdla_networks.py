@@ -29,7 +29,7 @@ def with_bytes(model: ModelProto) -> ModelProto:
 
 
 def answers(model: ModelProto, x: Any, targets: dict[str, str]) -> tuple[dict[str, Any], dict[str, Any], Module]:
-    """By name the results of the host alone and with the device, and what has run there."""
+    """The results by name of the host alone and with the device, and what has run there."""
     name = model.graph.input[0].name
     alone = tw.compile(model, target=targets["host"], precision="strict")
     beside = tw.compile(model, targets=targets, precision="strict")

@@ -343,7 +343,7 @@ def test_tiles_that_other_cores_transform_are_expected_to_take_more_time():
 
 
 def test_fewer_products_are_expected_to_take_less_time():
-    """Of the same convolution with larger tiles; on any machine, large images and small ones."""
+    """Larger tiles of the same convolution take fewer, on any machine, for large images and small ones."""
     for cpu in ("haswell", "skylake-avx512"):
         target = parse_target(f"llvm -mcpu={cpu} -cache-sizes=32768,1048576,33554432")
         for channels, size in ((64, 56), (256, 14)):

@@ -53,7 +53,7 @@ SIZES = [(1, 1), (2, 2), (5, 5), (16, 16), (17, 33), (33, 17), (64, 65), (1, 70)
 
 
 def target_for(form: str) -> str:
-    """Of few registers' worth of lanes, and two cores."""
+    """A target with few registers' worth of lanes, and two cores."""
     return f"llvm -mcpu=haswell -num-cores=2 -cache-sizes=32768,{SECOND_CACHE[form]},8388608"
 
 
@@ -144,7 +144,7 @@ def test_volumes(space: tuple[str | int, ...], counted: bool, cache: KernelCache
 
 @pytest.mark.parametrize("form", SECOND_CACHE)
 def test_two_threads_share_blocks(form: str, cache: KernelCache):
-    """Of images that have many and a last one that is shorter; results are those of one."""
+    """Images have many blocks, and a last one that is shorter; results are those of one."""
     if missing := parse_target(target_for(form)).missing_features(host_target()):
         pytest.skip(f"this machine lacks {', '.join(missing)}")
     module = tw.compile(conv_model((1, 16, "H", "W"), 8), target_for(form), cache=cache, processes=1)
@@ -205,7 +205,7 @@ def conv_kernel(
     ids=["two", "N", "blocks of 8", "blocks of 16", "blocks of rows", "5 x 5", "stride", "phases", "column"],
 )
 def test_loops_of_tiles(kernel: KernelOp):
-    """As interpreted, before they are cut: one tile, and a rest in both directions."""
+    """They are interpreted before they are cut: one tile, and a rest in both directions."""
     target = parse_target(target_for("counted"))
     module = ModuleOp([kernel.clone(), schedule_by(WinogradConv(), kernel, target)])
     passes = (*SCHEDULE, ScheduleToLoop(), Simplify())
@@ -288,7 +288,7 @@ def test_an_algorithm_that_counts_tiles_is_told_to_other_processes():
 
 @pytest.mark.parametrize("form", SECOND_CACHE)
 def test_an_image_too_small_for_the_window(form: str, cache: KernelCache):
-    """Without padding."""
+    """There is no padding."""
     if missing := parse_target(target_for(form)).missing_features(host_target()):
         pytest.skip(f"this machine lacks {', '.join(missing)}")
     module = tw.compile(conv_model((1, 16, "H", 9), 8, pad=0), target_for(form), cache=cache, processes=1)

@@ -250,7 +250,7 @@ def test_fork_while_another_thread_links_the_workers():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 @pytest.mark.parametrize("bind", ["true", ""])
 def test_workers_of_a_thread_that_openmp_pinned_are_free(bind: str):
-    """As an OpenMP runtime, which another package loads, pins Python's main thread; what a user pins is kept."""
+    """An OpenMP runtime, which another package loads, pins Python's main thread; what a user pins is kept."""
     program = """
         import os
         import numpy as np

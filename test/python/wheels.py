@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 LEFT_OUT = {"test", "docs", "bench", "examples", "build"}
 """Folders at the root that are not installed."""
 
@@ -25,11 +25,12 @@ def wheel_of_tilework(folder: Path) -> Path:
     """A wheel of Tilework in a folder; what is not installed lies beside the sources, as in a checkout."""
     copy = folder / "sources"
     copy.mkdir()
-    for name in ("pyproject.toml", "README.md"):
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     for top in {folder.parts[0] for folder in source_folders()} | LEFT_OUT:
         if (ROOT / top).is_dir() and top != "build":
-            shutil.copytree(ROOT / top, copy / top, ignore=shutil.ignore_patterns("__pycache__", "Output"))
+            ignored = shutil.ignore_patterns("__pycache__", "Output")
+            shutil.copytree(ROOT / top, copy / top, symlinks=True, ignore=ignored)
     return _built(copy, folder)
 
 

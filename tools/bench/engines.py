@@ -22,7 +22,7 @@ from tilework.tools.bench.operator_engines import load_jax, load_torch, load_tor
 Array: TypeAlias = NDArray[Any]
 
 Run: TypeAlias = Callable[[Mapping[str, Array]], Sequence[Array]]
-"""From inputs by name, in the model's order, to outputs in the model's order."""
+"""Computes outputs, in the model's order, from inputs by name."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,10 @@ def _load_onnxruntime(model: str, threads: int) -> Run:
 
 
 def _load_openvino(model: str, threads: int) -> Run:
-    """In f32: by itself it computes in bf16 where the processor can. Inputs and outputs are shared, not copied."""
+    """Load a model in f32: by itself OpenVINO computes in bf16 where the processor can.
+
+    Inputs and outputs are shared, not copied.
+    """
     openvino: Any = import_module("openvino")
     settings = {
         "INFERENCE_PRECISION_HINT": "f32",
@@ -78,7 +81,7 @@ def _load_openvino(model: str, threads: int) -> Run:
 
 
 def _load_tvm(model: str, threads: int) -> Run:
-    """As it comes, without tuning: few of its default schedules for processors are good ones."""
+    """Load TVM as it comes, without tuning: few of its default schedules for processors are good ones."""
     os.environ["TVM_NUM_THREADS"] = str(threads)  # read when TVM is imported
     tvm: Any = import_module("tvm")
     relax: Any = import_module("tvm.relax")
@@ -101,7 +104,7 @@ YARDSTICKS = {
     "jax": Engine("jax", load_jax),
     "tvm": Engine("apache-tvm", _load_tvm),
 }
-"""By the name that we call it."""
+"""The package of each engine, by the name that we call it."""
 
 
 def installed_yardsticks() -> list[str]:

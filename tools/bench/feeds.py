@@ -20,7 +20,7 @@ def random_feeds(artefact: str, dims: Mapping[str, int]) -> dict[str, Array]:
 
     The artefact is read, not linked: nothing of ours starts a thread.
     """
-    module = Module(*read_artifact(Path(artefact)))
+    module = Module.of(read_artifact(Path(artefact)))
     rng = np.random.default_rng(0)
     sizes = symbol_sizes(module, dims)
     return {spec.name: aligned(random_array(spec, sizes, rng)) for spec in module.manifest.inputs}

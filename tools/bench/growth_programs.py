@@ -35,7 +35,7 @@ def _graph_chain(size: int) -> str:
 
 
 def _graph_concat(size: int) -> str:
-    """One concatenation."""
+    """A graph that concatenates all parts once."""
     names = ", ".join(f"%x{i}" for i in range(size))
     whole = f"tensor<{size * WIDTH}xf32>"
     types = ", ".join([TENSOR] * size)
@@ -44,7 +44,7 @@ def _graph_concat(size: int) -> str:
 
 
 def _graph_split(size: int) -> str:
-    """As many parts of one tensor."""
+    """A graph that splits one tensor into as many parts."""
     whole = f"tensor<{size * WIDTH}xf32>"
     lines = [
         f"%y{i} = graph.slice %x {{axes = array<i64: 0>, starts = array<i64: {i * WIDTH}>, "

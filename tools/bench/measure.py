@@ -110,7 +110,7 @@ def measure_inference(files: Mapping[str, Any], folder: str, threads: int, plan:
 
 
 def _prepared(engines: Sequence[Subject]) -> tuple[dict[str, dict[str, Any]], list[Subject]]:
-    """By engine what there is to know of it, and those that can run."""
+    """What there is to know of each engine, and those that can run."""
     entries: dict[str, dict[str, Any]] = {}
     running: list[Subject] = []
     for engine in engines:
@@ -125,7 +125,8 @@ def _prepared(engines: Sequence[Subject]) -> tuple[dict[str, dict[str, Any]], li
 
 
 def _call_times(profile: Subject, folder: str) -> list[dict[str, float]]:
-    """Of each call, in microseconds: how long it takes, and when it starts where all before took their time."""
+    """The times of each call, in microseconds: how long it takes, and when it starts where all before took their
+    time."""
     profile.save(f"{folder}/ticks.npz")
     return call_times(np.stack(saved_results(f"{folder}/ticks.npz")))
 
@@ -162,7 +163,7 @@ def summary(milliseconds: Sequence[float]) -> dict[str, float]:
 
 
 def _differences(subjects: Sequence[Subject], folder: str) -> dict[str, dict[str, float]]:
-    """By engine the largest difference of our outputs from its own, as `relative_error` counts."""
+    """The largest difference, by engine, of our outputs from its own, as `relative_error` counts."""
     results: list[list[Any]] = []
     for subject in subjects:
         subject.save(f"{folder}/results.npz")
@@ -180,7 +181,7 @@ def memory_limit(compiled: Mapping[str, Any]) -> int:
 
 
 def largest_difference(measured: Mapping[str, Any]) -> float | None:
-    """Of all engines and numbers of threads; None where nothing was compared."""
+    """The largest difference of all engines and numbers of threads; None where nothing was compared."""
     engines = [engine for run in measured["inference"] for engine in run["engines"].values()]
     return max((engine["difference"] for engine in engines if "difference" in engine), default=None)
 

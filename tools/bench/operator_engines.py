@@ -29,7 +29,7 @@ class Operator:
 
     @property
     def padding(self) -> list[tuple[int, int]]:
-        """Of a convolution: before and after each axis of the image."""
+        """The padding of a convolution, before and after each axis of the image."""
         pads: Sequence[int] = self.attributes["pads"]
         return list(zip(pads[: len(pads) // 2], pads[len(pads) // 2 :], strict=True))
 

@@ -86,7 +86,7 @@ def _numbers(name: str, given: Sequence[str], known: Sequence[str]) -> dict[str,
 
 
 def _gemm(s: Sizes) -> ModelProto:
-    """An input by weights."""
+    """A model that multiplies an input by weights."""
     return _model("MatMul", {"x": (s["m"], s["k"])}, _weights((s["k"], s["n"]), s["k"]), (s["m"], s["n"]))
 
 
@@ -95,7 +95,7 @@ def _gemv(s: Sizes) -> ModelProto:
 
 
 def _batch_matmul(s: Sizes) -> ModelProto:
-    """Two inputs."""
+    """A model that multiplies two inputs."""
     inputs = {"x": (s["batch"], s["m"], s["k"]), "y": (s["batch"], s["k"], s["n"])}
     return _model("MatMul", inputs, None, (s["batch"], s["m"], s["n"]))
 

@@ -70,7 +70,7 @@ class _CallWatcher(Instrumentation):
 
 
 def _devices(module: Module, targets: Mapping[str, str], calls: Sequence[tuple[str, str | None]]) -> dict[str, Any]:
-    """Of each device what it is, and the calls of kernels on it."""
+    """What each device is, and the calls of kernels on it."""
     found: dict[str, Any] = {}
     for name, target in targets.items():
         machine = parse_target(target)

@@ -136,7 +136,7 @@ def _until(curve: Sequence[float], seconds: float) -> int:
 
 
 def summary(what: Recorded, curves: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Any]:
-    """For each search medians over seeds: trials to the rule's speed and to the best, the best at the marks."""
+    """The medians over seeds of each search: trials to the rule's speed and to the best, the best at the marks."""
     least = min(s for s in what.space.seconds.values() if s is not None)
     found: dict[str, Any] = {}
     for name, of_seeds in curves.items():

@@ -44,7 +44,7 @@ class Work:
         return Work(self.flops + other.flops, self.bytes + other.bytes)
 
     def times(self, count: int) -> Work:
-        """So often."""
+        """This work, done `count` times."""
         return Work(count * self.flops, count * self.bytes)
 
 
@@ -99,7 +99,7 @@ class Domain:
 
     @property
     def points(self) -> int:
-        """How many there are."""
+        """How many points there are."""
         used = {key for conjunction, _ in self.conditions for p in conjunction for key in p.expr.variables()}
         axes = [axis for axis in self.extents if axis in used]
         values = {**self.sizes, **_grid(self.extents, axes)}
@@ -145,7 +145,7 @@ def _elements(type_: Attribute, sizes: Sizes) -> int:
 
 
 def element_bytes(type_: Attribute) -> int:
-    """Of one element, in bytes."""
+    """The size of one element, in bytes."""
     element = element_type(type_)
     assert isinstance(element, FixedBitwidthType), element
     return element.size

@@ -15,6 +15,7 @@ from tilework.analysis.precision import PRECISIONS
 from tilework.targets.cpu.host import physical_cores
 from tilework.tools.bench.engines import YARDSTICKS, chosen_yardsticks, installed_yardsticks
 from tilework.tools.bench.families import SIMULATED
+from tilework.tools.bench.load import busy_cores, load_of_machine, warn_if_busy
 from tilework.tools.bench.measure import SCHEMA, Plan, largest_difference, machine, measure_model
 from tilework.tools.bench.networks.catalogue import NETWORK, check_network
 from tilework.tools.bench.operators import FAMILIES, GROUP, expand_operators
@@ -79,6 +80,8 @@ def run(options: argparse.Namespace) -> int:
             check_writable(Path(path))
     if options.family is not None:
         return _layers(options)
+    options.busy_before = None if options.targets else busy_cores()  # what is simulated takes no time
+    warn_if_busy(options.busy_before)
     if options.bit_serial:
         return _bit_serial(options)
     if options.compile:
@@ -183,7 +186,8 @@ def _layers(options: argparse.Namespace) -> int:
 
 def _write(options: argparse.Namespace, measured: Mapping[str, Any]) -> None:
     if options.json is not None:
-        data = {"schema": SCHEMA, "machine": machine(), **measured}
+        load = {} if options.targets or options.family else {"load": load_of_machine(options.busy_before)}
+        data = {"schema": SCHEMA, "machine": machine(), **load, **measured}
         _write_text(options.json, json.dumps(data, indent=1) + "\n")
 
 

@@ -31,7 +31,7 @@ SIZES = (2, 3, 4)
 """What loops are split by to be an axis of an intrinsic."""
 
 WRONG = 3
-"""Of a hundred intrinsics so many do not do what the nest does."""
+"""How many of a hundred intrinsics do not do what the nest does."""
 
 
 def chosen_leaves(nest: Nest, free: Sequence[int], draw: Draw) -> list[tuple[int, int | None]]:
@@ -90,7 +90,7 @@ def shape_of(argument: Argument, tile: Tile) -> list[int]:
 
 
 def _wants(tile: Tile, draw: Draw) -> list[Attribute]:
-    """For each argument, then the result: elements any distance apart, or, seldom, those of a row one apart."""
+    """What each argument, then the result, wants: elements any distance apart, or, seldom, those of a row one apart."""
     return [_wanted(shape, draw) for shape in (*(shape_of(a, tile) for a in tile.arguments), result_shape(tile))]
 
 

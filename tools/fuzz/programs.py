@@ -119,7 +119,7 @@ def _words(k: KernelBuilder, draw: Draw, x: Tensor, known: list[Tensor]) -> Tens
 
     def dot(*i: Expr) -> Scalar:
         words = [k.cast(k.min(k.max(number, -999.0), 999.0), i32).value for number in (x[i], y[i])]
-        return k.cast(k.insert(CallIntrinsicOp("words.dot", words, i32)), f32)
+        return k.cast(k.insert(CallIntrinsicOp("dot4.ui8i8", words, i32)), f32)
 
     return k.compute("words", x.dims, dot)
 

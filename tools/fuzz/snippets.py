@@ -20,12 +20,12 @@ _C: dict[type[Operation], str] = {arith.AddfOp: "+", arith.SubfOp: "-", arith.Mu
 
 
 def written(tile: Tile, names: Sequence[str], accumulates: bool) -> Snippets:
-    """Of the whole, or of what joins a part; `names` are those of the arguments."""
+    """The code of the whole, or of what joins a part; `names` are those of the arguments."""
     return {"llvm": list(_Llvm(tile, names).lines(accumulates)), "c": list(_c(tile, names, accumulates))}
 
 
 def written_reset(tile: Tile) -> Snippets:
-    """Of what sets the result to the identity."""
+    """The code that sets the result to the identity."""
     number = IDENTITIES[tile.reducer or "add"]
     writer = _Llvm(tile, [])
     llvm = [line for point in tile.points() for line in writer.stored(_llvm_number(number), point)]

@@ -16,7 +16,7 @@ from tilework.scheduling.dataflow.handles import stage_names
 from tilework.tools.fuzz.draw import Draw
 
 CARELESS = 5
-"""Of a hundred choices so many ignore what a schedule may do, so that refusals are tested too."""
+"""How many of a hundred choices ignore what a schedule may do, so that refusals are tested too."""
 
 
 @dataclass(eq=False)

@@ -73,7 +73,7 @@ def _words(draw: Draw, x: Tensor, known: Sequence[Tensor]) -> Tensor:
 
     def dot(*i: Any) -> Any:
         words = [te.min(te.max(tensor(*i), -999.0), 999.0).astype("int32") for tensor in (x, y)]
-        return te.call_intrin("int32", "words.dot", *words).astype("float32")
+        return te.call_intrin("int32", "dot4.ui8i8", *words).astype("float32")
 
     return _compute(x.shape, dot, name="words")
 
@@ -83,7 +83,7 @@ def _swapped(draw: Draw, x: Tensor, known: Sequence[Tensor]) -> Tensor:
 
 
 def _sum(draw: Draw, x: Tensor, known: Sequence[Tensor]) -> Tensor:
-    """Along one axis, of all elements or of the positive ones."""
+    """A sum along one axis of all elements or of the positive ones."""
     at, positive = draw.choice(range(x.ndim)), draw.chance(30)
     r = te.reduce_axis((0, x.shape[at]), "r")
 

@@ -58,7 +58,7 @@ def box(x: float, y: float, width: float, height: float, class_: str, title: str
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Element:
-    """From one point to another."""
+    """A line from one point to another."""
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
 
 

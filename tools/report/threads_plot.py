@@ -20,7 +20,8 @@ svg { background: #fff; } .label { font: 11px system-ui, sans-serif; fill: #444;
 
 
 def threads_plot(single: Sequence[Measured], threads: Sequence[Measured]) -> Element:
-    """For each layer a circle without virtual threads and a dot with them, below the roof, and a line between."""
+    """A plot that has for each layer a circle without virtual threads and a dot with them, below the roof, and a line
+    between."""
     limits, runs = single[0].roofline, [*single, *threads]
     x = LogAxis([limits.ridge, *(run.intensity for run in runs)], LEFT, RIGHT)
     y = LogAxis([limits.flops_per_second / 1e9, *(run.rate / 1e9 for run in runs)], BOTTOM, TOP)

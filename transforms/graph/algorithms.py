@@ -61,7 +61,7 @@ class Choice:
 
 
 def algorithms_for(target: Target, precision: Precision, graph: Block) -> Algorithms:
-    """For the kernels of a graph; one for all passes that ask: they ask about the same kernels.
+    """The algorithms for the kernels of a graph, one object for all passes that ask about them.
 
     What a scan's body reads of weights, it reads every step, whatever else the program has.
     """

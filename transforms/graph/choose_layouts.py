@@ -69,10 +69,10 @@ class _Rewriting:
     def __init__(self, layouts: Layouts):
         self._layouts = layouts
         self._in_blocks: dict[SSAValue, SSAValue] = {}
-        """By what a tensor in blocks was before."""
+        """The tensors in blocks, by what they were before."""
 
     def rewrite(self, graph: Block) -> None:
-        """Rewrite them all."""
+        """Rewrite all groups into their layouts."""
         done = [op for op in graph.ops if not self._layouts.keys().isdisjoint((*op.operands, *op.results))]
         for op in done:
             new = self._group(op) if isinstance(op, FusedOp) else self._view(op)

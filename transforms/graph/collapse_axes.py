@@ -26,7 +26,7 @@ from tilework.transforms.graph.patterns import GraphPatternPass
 from tilework.transforms.graph.writer import Writer
 
 RANK = 4
-"""Of images with height and width, and of weights."""
+"""The rank of images with height and width, and of weights."""
 
 
 @dataclass(frozen=True)

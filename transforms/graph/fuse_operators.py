@@ -208,7 +208,7 @@ def label_of(members: Sequence[GraphOp]) -> str:
 
 
 def _remarks(function: FuncOp, max_operators: int) -> dict[Operation, list[str]]:
-    """By consumer, why the operators that it reads are in other groups."""
+    """The reasons, by consumer, why the operators that it reads are in other groups."""
     remarks: dict[Operation, list[str]] = {}
     for graph in graphs_of(function):
         for producer, consumer, reason in FusionGroups(graph, max_operators).refusals():

@@ -24,7 +24,7 @@ from tilework.transforms.graph.fusion_groups import MAX_OPERATORS
 from tilework.transforms.graph.patterns import GraphPatternPass
 
 LEAST_ROWS = 8
-"""Of what is multiplied: for fewer, a softmax is no more than a small part of the work."""
+"""The least rows of what is multiplied: for fewer, a softmax is no more than a small part of the work."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class _Rows:
 
     @property
     def length(self) -> int:
-        """Elements of one."""
+        """How many elements a row has."""
         return prod(d.constant or 0 for d in self.full[-self.last :])
 
     def fills(self, op: GraphOp) -> bool:

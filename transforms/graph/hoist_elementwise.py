@@ -164,6 +164,6 @@ def _in_front_of(movement: Movement, parameter: SSAValue, nth: int, write: Write
 
 
 def _along(concat: ConcatOp, dims: Sequence[Expr]) -> Expr:
-    """Of dimensions that broadcast to those of the result, the one along its axis."""
+    """The dimension along an axis of the result, of those that broadcast to it."""
     axis = concat.axis.value.data - len(dims_of(concat.result.type)) + len(dims)
     return dims[axis] if axis >= 0 else const(1)

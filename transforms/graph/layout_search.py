@@ -17,7 +17,7 @@ from tilework.transforms.graph.algorithms import Algorithms, question_of
 from tilework.transforms.graph.packed_groups import pack_result, unpack_argument
 
 Layouts: TypeAlias = Mapping[SSAValue, int]
-"""Of how many channels the blocks are that tensors are in."""
+"""How many channels the blocks have that tensors are in."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class InBlocks:
 
 
 def in_blocks(group: FusedOp, layouts: Layouts) -> InBlocks:
-    """Of a group."""
+    """The layout in blocks of a group."""
     return InBlocks(
         tuple((i, layouts[v]) for i, v in enumerate(group.inputs) if v in layouts),
         tuple((i, layouts[v]) for i, v in enumerate(group.outputs) if v in layouts),
@@ -58,7 +58,7 @@ class LayoutSearch:
 
     @classmethod
     def of(cls, graph: Block, target: Target, algorithms: Algorithms) -> LayoutSearch:
-        """For the kernels of a graph."""
+        """Make the search for the kernels of a graph."""
         groups = [op for op in graph.ops if isinstance(op, FusedOp) and is_on_host(op)]
         classes = layout_classes(graph, target.blocks(f32.bitwidth))
         return cls(groups, classes, algorithms)

@@ -59,7 +59,7 @@ def placements_of(family: str) -> list[type[Placement]]:
 
 
 def all_placements() -> list[type[Placement]]:
-    """Those of every family."""
+    """The placements of every family of targets."""
     return _placements_in(family for folder in folders_of("transforms") for family in folder.folders())
 
 

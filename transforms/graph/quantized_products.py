@@ -313,12 +313,12 @@ class _ProductOfBytes:
         return isinstance(self._product, ConvOp) and any(self._product.pads.get_values())
 
     def _sums(self, signed: SSAValue) -> SSAValue:
-        """Of the weights of each output."""
+        """The sums of the weights of each output."""
         wide, axes = self._make(CastOp.of(signed, to=i32)), ints(range(1, len(dims_of(signed.type))))
         return self._by_output(self._make(ReduceSumOp.of(wide, axes=axes, keep_dims=BoolAttr.from_bool(False))))
 
     def _sums_inside(self, signed: SSAValue) -> SSAValue | None:
-        """Of those weights that do not lie on padding, at each place; None for images of unknown size."""
+        """The sums of those weights that do not lie on padding, at each place; None for images of unknown size."""
         if not self._is_padded:
             return self._sums(signed)
         shape = [d.constant for d in self._product.dims(0)[1:]]

@@ -88,7 +88,8 @@ def _is_worth(conv: ConvOp, precision: Precision) -> bool:
 
 
 def _products(conv: ConvOp) -> int:
-    """Of the direct sum, for each channel and filter of an image: of pixels with the taps that are not padding."""
+    """The multiplications of the direct sum, for each channel and filter of an image: of pixels with the taps that are
+    not padding."""
     windows, total = conv.windows, 1
     for extent, count, before in zip(conv.dims(0)[2:], dims_of(conv.result.type)[2:], windows.before, strict=True):
         taps = (t * windows.dilations[0] - before for t in range(windows.kernel[0]))

@@ -196,7 +196,7 @@ class _Writer:
         return self.scope.domain.simplify(e // 2)
 
     def load(self, e: Expr) -> SSAValue:
-        """Element `e`."""
+        """Load element `e`."""
         return self.lowered(self.insert(LoadOp(self.memory, [self.byte(e)])).result, e)
 
     def lowered(self, value: SSAValue, e: Expr) -> SSAValue:

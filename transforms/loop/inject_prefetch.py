@@ -137,7 +137,7 @@ class _Block:
     ahead: int
 
     def step(self, loop: ForOp) -> int:
-        """Elements between neighbouring iterations."""
+        """How many elements lie between neighbouring iterations."""
         return self.position.coefficient(loop.index)
 
     @property
@@ -208,7 +208,7 @@ def _loads(loop: ForOp, buffer: SSAValue) -> list[LoadOp]:
 
 
 def _insert(nest: Operation, loop: ForOp, rewriter: PatternRewriter) -> None:
-    """At the top of a loop."""
+    """Insert operations at the top of a loop."""
     copy_location(nest, loop)
     rewriter.insert(nest, InsertPoint.at_start(loop.body.block))
 

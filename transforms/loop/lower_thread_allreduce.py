@@ -178,7 +178,7 @@ class _Rewriting:
         self.loop.attributes.pop(STORING_THREAD, None)
 
     def shape(self) -> list[int]:
-        """For each of the other threads around, a row of the threads that sum up."""
+        """The shape of a buffer with a row of the threads that sum up for each of the other threads around."""
         return [*(loop.extent.constant or 1 for loop in self.others), self.extent]
 
     def place(self, thread: Expr) -> list[Expr]:

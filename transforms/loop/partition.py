@@ -98,7 +98,7 @@ class _Partitioner:
         return bool(pieces)
 
     def _cut(self, loop: ForOp, scope: Scope) -> list[ForOp]:
-        """Up to three loops in place of one; none where that does not pay."""
+        """The loops, up to three, that stand in place of one; none where that does not pay."""
         certain = None if loop in self.finished else certain_range(loop, scope)
         if certain is None:
             return []

@@ -166,7 +166,7 @@ class _Fetch:
             erase_unused(op)
 
     def where(self, condition: Predicate, ops: list[Operation]) -> IfOp:
-        """Operations under a condition."""
+        """Put operations under a condition."""
         guard = IfOp([condition], Region(Block(ops)))
         copy_location(guard, self.store)
         return guard

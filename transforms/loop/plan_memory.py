@@ -83,7 +83,7 @@ class _Temporary:
 
     @property
     def size(self) -> Expr:
-        """In bytes."""
+        """How many bytes there are."""
         element = self.type_.element_type
         bytes_ = 8 if isinstance(element, IndexType) else element.size if isinstance(element, FixedBitwidthType) else 0
         if not bytes_:

@@ -102,7 +102,8 @@ class LoopToVectors(RewritePattern):
         _to_vectors(rest_loop, self._lanes(rest, self.max_lanes), rest, scope, rewriter)
 
     def _lanes(self, extent: Expr, most: int) -> int:
-        """As many as the extent; where that is known at run time only, a power of two, which machines have."""
+        """The lanes of a vector: as many as the extent; where that is known at run time only, a power of two, which
+        machines have."""
         if extent.constant is not None:
             return max(extent.constant, 0)
         return most if most <= 1 else min(self.max_lanes, 1 << (most - 1).bit_length())

@@ -45,7 +45,7 @@ class FoldLoops(PatternPass):
         return [FoldLoop(room // max(count, 1))]
 
     def operations(self, op: Operation) -> Iterable[Operation]:
-        """Inner loops first."""
+        """The loops of the anchor, inner ones first."""
         return reversed([inner for inner in op.walk() if isinstance(inner, scf.ForOp)])
 
 

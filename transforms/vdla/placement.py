@@ -89,7 +89,7 @@ class _Placed:
 
     @property
     def types(self) -> Sequence[TensorType[Attribute]]:
-        """Those of the operands."""
+        """The types of the operands."""
         op = self._product.op
         rows, _, *size = op.dims(0)
         channels, outputs = self._product.channels + self._more_channels, self._product.outputs + self._more_outputs
@@ -175,7 +175,7 @@ class _Placed:
         return self._filled(weight, more)
 
     def _filled(self, value: SSAValue, more: Sequence[int]) -> SSAValue:
-        """With so many zeros behind each axis."""
+        """The tensor with so many zeros behind each axis."""
         return self.insert(_padded(value, [0] * len(more), more, 0)) if any(more) else value
 
     @property

@@ -51,7 +51,7 @@ class _Body:
         self._block_out = block_out
 
     def written(self, windows: Windows | None, ending: Requantization | None) -> Region:
-        """The whole body."""
+        """The whole body of the group, as it is written."""
         total = self._product(windows)
         for bias in self._block.args[BIAS:]:
             total = self._add(AddOp.of(total, bias))

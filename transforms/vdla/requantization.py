@@ -96,7 +96,7 @@ def _readers(value: SSAValue) -> Iterator[Operation]:
 
 
 def _shift(product: BytesProduct, scale: float) -> int | None:
-    """By how many bits sums are shifted for a scale of the result; None where that is not what makes bytes of them."""
+    """How many bits sums are shifted by for a scale of the result; None where that is not what makes bytes of them."""
     scales = (constant_of(product.data_scale), constant_of(product.weight_scale), scale)
     powers = [_power_of_two(s) for s in scales if s is not None]
     if None in powers:

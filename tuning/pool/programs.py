@@ -59,7 +59,7 @@ def opened(program: Program) -> Module | Function:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "module.tw"
         path.write_bytes(program.content)
-        return Module(*read_artifact(path))
+        return Module.of(read_artifact(path))
 
 
 def _content(path: Path) -> bytes:

@@ -22,7 +22,8 @@ from tilework.dialects.support.bfloat16 import DOT, PAIR
 
 
 def _round(e: Emitter, op: CallIntrinsicOp) -> None:
-    """By an instruction where the machine has one for so many lanes; else what is small is made zero, and rounded."""
+    """Round by an instruction where the machine has one for so many lanes; else what is small is made zero, and
+    rounded."""
     lanes, x, value = lanes_of(op.arguments[0].type), e.get(op.arguments[0]), e.text.value
     single = e.type(op.arguments[0])
     if lanes in (8, 16) and e.module.target.has("avx512bf16") and e.module.target.has("avx512vl"):

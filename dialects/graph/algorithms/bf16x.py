@@ -314,7 +314,7 @@ class _Rows:
 
     @classmethod
     def of(cls, counts: Sequence[Expr], tile: int, windows: Windows | None = None) -> _Rows:
-        """Of counts, known where windows slide."""
+        """Make rows of counts that are known where windows slide."""
         windows = windows or Windows((), (), (), (), ())
         axes = list(zip(windows.kernel, windows.strides, windows.dilations, strict=True))
         phases = tuple(min(kernel, stride) for kernel, stride, _ in axes)
@@ -342,7 +342,8 @@ class _Rows:
         return sum((i * pitch for i, pitch in zip(at, self.pitches, strict=True)), const(0))
 
     def point(self, row: Expr) -> list[Expr]:
-        """Of which point a row is; behind the end of a line, of the next one's, if it is not of what windows touch."""
+        """The point that a row is of; behind the end of a line, that of the next one, if it is not of what windows
+        touch."""
         found: list[Expr] = []
         for count, pitch in zip(self.counts, self.pitches, strict=True):
             if count == 1 and all(at == 0 for at in found):

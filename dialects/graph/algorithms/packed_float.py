@@ -42,19 +42,19 @@ LANES = 16
 _SIGN, _SIZE, _INFINITE = -1 << 31, (1 << 31) - 1, 0x7F800000
 
 _RANGE = 63
-"""Exponents below the largest."""
+"""How many exponents below the largest a weight can have."""
 
 _PLACES = 2
-"""By which a weight is further up in a word than in a float: an exponent has two bits less."""
+"""How many places a weight is further up in a word than in a float: an exponent has two bits less."""
 
 _ONE = 0x20000000
 """What is missing in the exponents of floats then, so that the largest weight is one or a bit more."""
 
 _AT_ONCE = 1024
-"""Channels."""
+"""How many channels are computed at once."""
 
 _EXPONENTS = 4
-"""In a word."""
+"""How many bits of a word hold exponents."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class WordFormat:
 
     @property
     def outputs(self) -> int:
-        """Of a block."""
+        """How many outputs a block has."""
         return self.weights * LANES
 
     @property
@@ -85,25 +85,25 @@ class WordFormat:
 
     @property
     def bits(self) -> int:
-        """Of a weight."""
+        """How many bits a weight has."""
         return 32 - self.part
 
     @property
     def unit(self) -> int:
-        """Of a float's bits, what the lowest counts that stays."""
+        """What the lowest of a float's bits counts that stays."""
         return 1 << 30 - self.bits
 
     @property
     def kept(self) -> int:
-        """Of a word, moved by so many places, the sign and the weight's bits."""
+        """Keep the sign and the weight's bits of a word that is moved by so many places."""
         return _SIGN | (1 << 29) - self.unit
 
     def shift(self, word: int) -> int:
-        """By which the part of the last weight in a word is further up in that weight."""
+        """How many places the part of the last weight in a word is further up in that weight."""
         return 32 - self.part * (word + 1)
 
     def sizes(self, outputs: Expr, channels: Expr) -> tuple[Expr, ...]:
-        """Of the words of a weight."""
+        """How many words of each kind a weight has."""
         return ceildiv(outputs, self.outputs), channels + 1, const(self.words), const(LANES)
 
 
@@ -301,7 +301,7 @@ def _in_a_word(exponents: Tensor, first: Expr) -> Scalar:
 
 
 def _shifts(format: WordFormat) -> Array:
-    """Of all words, beside their lanes."""
+    """The shifts of all words, one for each of their lanes."""
     return np.array([format.shift(word) for word in range(format.words)], np.int32)[:, None]
 
 

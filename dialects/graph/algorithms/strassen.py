@@ -285,7 +285,7 @@ def _element(tensor: Tensor, *at: Expr) -> Scalar:
 
 
 def _rows(k: KernelBuilder, matrix: Matrix, level: int, term: Callable[..., Scalar]) -> Callable[..., Scalar]:
-    """With `at[level]` the number of a row of the matrix: its combination of the terms that differ in that index."""
+    """Combine the terms that differ in one index as the row `at[level]` of the matrix says."""
 
     def row(*at: Expr):
         return combined(k, matrix, at[level], lambda t: term(*at[:level], t, *at[level + 1 :]))
@@ -325,7 +325,7 @@ def _axes(rank: int) -> list[str]:
 
 
 def _evaluated(x: Array, u: Array) -> Array:
-    """Of rows [..., i, c]."""
+    """Evaluate the algorithm for rows [..., i, c]."""
     if u.ndim == 2:
         return x @ u.T
     rows, half, channels = x.shape[-2], -(-x.shape[-2] // 2), x.shape[-1] // 2

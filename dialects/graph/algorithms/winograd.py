@@ -35,7 +35,7 @@ from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te.builder import KernelBuilder, Tensor
 
 IMAGE_RANK = 4
-"""Of tensors with images of two axes."""
+"""The rank of tensors that hold images of two axes."""
 
 IMAGE, ROWS, DATA, PRODUCT, COLUMNS, RESULT = ROLES = (
     *("winograd.image", "winograd.rows", "winograd.data"),
@@ -172,7 +172,7 @@ class WinogradConvOp(GraphOp):
 
     @property
     def move(self) -> int:
-        """By how many of the pixels that remain windows move."""
+        """How many of the pixels that remain windows move by."""
         return self.stride.value.data // self.depth
 
     @property

@@ -51,17 +51,17 @@ def _wait_of(state: UnitState, stream: Stream, timeline: Timeline) -> _Wait:
     if state.phase is Phase.FETCH:
         full = stream.instructions[timeline.fetched].unit
         behind = f"is not fetched, since the queue of commands of the unit '{full.value}' is full"
-        return _Wait(at, f"{stream.told(at)} {behind}", full)
+        return _Wait(at, f"{stream.describe(at)} {behind}", full)
     queue = state.pending[0]
     if state.phase is Phase.POP:
         needed = _next(timeline.states[queue.source], stream, queue, Phase.PUSH)
-        who = f"which {stream.told(needed)} would push" if needed is not None else "which nothing pushes any more"
+        who = f"which {stream.describe(needed)} would push" if needed is not None else "which nothing pushes any more"
         what, on = f"waits for a token of {queue.value}, {who}", queue.source
     else:
         needed = _next(timeline.states[queue.destination], stream, queue, Phase.POP)
-        who = f"from which {stream.told(needed)} would take one" if needed is not None else "which nothing empties"
+        who = f"from which {stream.describe(needed)} would take one" if needed is not None else "which nothing empties"
         what, on = f"waits for room in {queue.value}, {who}", queue.destination
-    return _Wait(at, f"{stream.told(at)} {what}", None if needed is None else on)
+    return _Wait(at, f"{stream.describe(at)} {what}", None if needed is None else on)
 
 
 def _next(state: UnitState, stream: Stream, queue: Queue, side: Phase) -> int | None:
@@ -86,6 +86,6 @@ def left_over(stream: Stream, timeline: Timeline) -> list[Finding]:
     for queue, pushers in timeline.tokens.items():
         if pushers:
             count = "a token is" if len(pushers) == 1 else f"{len(pushers)} tokens are"
-            message = f"{count} left in {queue.value}, pushed by {', '.join(map(stream.told, pushers))}"
+            message = f"{count} left in {queue.value}, pushed by {', '.join(map(stream.describe, pushers))}"
             found.append(Finding(Fault.LEFT_OVER, message, pushers))
     return found

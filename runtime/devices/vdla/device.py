@@ -41,7 +41,7 @@ class SimulatedKernel:
 
     @property
     def address(self) -> int:
-        """It is not native."""
+        """The address is 0: the function is not native."""
         return 0
 
     def code(self) -> SimulatedKernel:

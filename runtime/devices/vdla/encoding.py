@@ -78,7 +78,7 @@ def encode(stream: Stream) -> bytes:
         for at, op in enumerate(stream.micro_ops)
     )
     instructions = b"".join(
-        _encoded(instruction, stream.told(at)) for at, instruction in enumerate(stream.instructions)
+        _encoded(instruction, stream.describe(at)) for at, instruction in enumerate(stream.instructions)
     )
     return _HEADER.pack(MAGIC, VERSION, len(stream.micro_ops), len(stream.instructions)) + ops + instructions
 

@@ -156,7 +156,7 @@ class _Walk:
         return places[places < size]
 
     def _out_of_range(self, at: int, what: str, size: int):
-        message = f"{self._stream.told(at)} {what}, which has {size}"
+        message = f"{self._stream.describe(at)} {what}, which has {size}"
         self.findings.append(Finding(Fault.OUT_OF_RANGE, message, (at,)))
 
 

@@ -20,7 +20,7 @@ from tilework.runtime.devices.vdla.stream import Stream
 from tilework.targets.vdla.units import Unit
 
 Counts = np.ndarray[Any, np.dtype[np.int64]]
-"""For each tile, the last instruction of a unit to touch it, counted among those of the unit from one; 0 for none."""
+"""The last instruction, for each tile, of a unit to touch it, counted among those of the unit from one; 0 for none."""
 
 
 class _Memory:
@@ -59,10 +59,10 @@ class _Search:
             if name != DRAM:  # the host has written that before
                 self._check_loaded(at, name, places)
             for other, shared in self._unordered(at, places, self._memories[name].writes):
-                self._race(at, other, self._machine.told(name, shared))
+                self._race(at, other, self._machine.describe(name, shared))
         for name, places in footprint.writes.items():
             for other, shared in self._unordered(at, places, self._memories[name].reads):
-                self._race(other, at, self._machine.told(name, shared))
+                self._race(other, at, self._machine.describe(name, shared))
         for name, places in footprint.reads.items():
             self._memories[name].reads[unit][places] = count
         for name, places in footprint.writes.items():
@@ -74,8 +74,8 @@ class _Search:
             waited = self._clocks.before[at][unit]
             if unit is not self._stream.instructions[at].unit and waited < len(program):
                 running = program[waited]
-                told = self._stream.told
-                message = f"{told(running)} may still run when {told(at)} says that all is done: it does not wait"
+                named = self._stream.describe
+                message = f"{named(running)} may still run when {named(at)} says that all is done: it does not wait"
                 self.findings.append(Finding(Fault.UNFINISHED, message, (running, at)))
 
     def _check_loaded(self, at: int, name: str, places: Places):
@@ -84,9 +84,8 @@ class _Search:
             written |= counts[places] > 0
         missing = places[~written]
         if len(missing):
-            message = (
-                f"{self._stream.told(at)} reads {self._machine.told(name, missing)}, which nothing has written before"
-            )
+            tiles = self._machine.describe(name, missing)
+            message = f"{self._stream.describe(at)} reads {tiles}, which nothing has written before"
             self.findings.append(Finding(Fault.NOT_LOADED, message, (at,)))
 
     def _unordered(self, at: int, places: Places, touched: Mapping[Unit, Counts]) -> Iterator[tuple[int, Places]]:
@@ -101,10 +100,10 @@ class _Search:
 
     def _race(self, reader: int, writer: int, tiles: str):
         """The one that comes later in the stream is the one that should wait."""
-        told = self._stream.told
+        named = self._stream.describe
         if reader > writer:
-            fault, message = Fault.EARLY_READ, f"{told(reader)} reads {tiles}, which {told(writer)} writes"
+            fault, message = Fault.EARLY_READ, f"{named(reader)} reads {tiles}, which {named(writer)} writes"
         else:
-            fault, message = Fault.EARLY_WRITE, f"{told(writer)} writes {tiles}, which {told(reader)} reads"
+            fault, message = Fault.EARLY_WRITE, f"{named(writer)} writes {tiles}, which {named(reader)} reads"
         pair = (min(reader, writer), max(reader, writer))
         self.findings.append(Finding(fault, f"{message}: no token makes it wait", pair))

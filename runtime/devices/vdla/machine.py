@@ -32,7 +32,7 @@ class Machine(NamedTuple):
         depths = {name: memory.depth for name, memory in self.target.memories.items() if name != "out"}
         return {**depths, DRAM: -(-self.dram_bytes // self.piece)}
 
-    def told(self, memory: str, places: Places) -> str:
+    def describe(self, memory: str, places: Places) -> str:
         """Some tiles, or pieces of DRAM, for messages."""
         first, last = int(places.min()), int(places.max())
         if memory == DRAM:

@@ -23,7 +23,7 @@ class Buffer:
 
     @property
     def bytes(self) -> slice:
-        """Its part of DRAM."""
+        """The bytes of DRAM that the argument takes."""
         return slice(self.place, self.place + self.size)
 
 

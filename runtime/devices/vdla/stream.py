@@ -177,7 +177,8 @@ class Looped(Instruction):
 
 @dataclass(frozen=True)
 class Gemm(Looped):
-    """For each micro-operation, acc[dst] += inp[src] x transpose of wgt[wgt]; or acc[dst] = 0 where it resets."""
+    """Compute, for each micro-operation, acc[dst] += inp[src] x transpose of wgt[wgt]; or acc[dst] = 0 where it
+    resets."""
 
     reset: bool = False
 
@@ -188,7 +189,8 @@ class Gemm(Looped):
 
 @dataclass(frozen=True, kw_only=True)
 class Alu(Looped):
-    """For each micro-operation, acc[dst] = operation(acc[dst], acc[src]), or with the immediate instead of acc[src]."""
+    """Compute, for each micro-operation, acc[dst] = operation(acc[dst], acc[src]), or with the immediate instead of
+    acc[src]."""
 
     operation: AluOperation
     immediate: int | None = None
@@ -253,7 +255,7 @@ class Stream:
             for unit in Unit
         }
 
-    def told(self, at: int) -> str:
+    def describe(self, at: int) -> str:
         """An instruction for messages: its number, its name and where it comes from."""
         instruction = self.instructions[at]
         origin = f", from {instruction.origin}" if instruction.origin else ""

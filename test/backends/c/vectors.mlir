@@ -53,6 +53,6 @@ loop.kernel @transposed ins(%x: memref<16xf32>) outs(%y: memref<4xf32>) {
 loop.kernel @words ins(%x: memref<8xi32>) outs(%y: memref<4xi32>) {
   %a = loop.load %x[0] : memref<8xi32>, vector<4xi32>
   %b = loop.load %x[4] : memref<8xi32>, vector<4xi32>
-  %d = loop.call_intrinsic @words.dot(%a, %b) : (vector<4xi32>, vector<4xi32>) -> vector<4xi32>
+  %d = loop.call_intrinsic @dot4.ui8i8(%a, %b) : (vector<4xi32>, vector<4xi32>) -> vector<4xi32>
   loop.store %d, %y[0] : memref<4xi32>, vector<4xi32>
 }

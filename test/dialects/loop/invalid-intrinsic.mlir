@@ -48,8 +48,8 @@ loop.kernel @count outs(%y: memref<1024xf32>) {
 // -----
 
 loop.kernel @scalars outs(%y: memref<1024xi32>) {
-  // expected-error@+1 {{@words.dot is an intrinsic on scalars, which loop.call_intrinsic calls}}
-  loop.intrinsic @words.dot writes %y[0] of [] strides [] : memref<1024xi32>
+  // expected-error@+1 {{@dot4.ui8i8 is an intrinsic on scalars, which loop.call_intrinsic calls}}
+  loop.intrinsic @dot4.ui8i8 writes %y[0] of [] strides [] : memref<1024xi32>
 }
 
 // -----

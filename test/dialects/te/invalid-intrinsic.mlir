@@ -28,7 +28,7 @@ te.intrinsic @two(%x: f32) -> (f32, f32) {
 
 // expected-error@+1 {{the meaning of an intrinsic is made of arith and math, not of te.call_intrinsic}}
 te.intrinsic @nested(%x: i32) -> i32 {
-  %y = te.call_intrinsic @words.dot(%x, %x) : (i32, i32) -> i32
+  %y = te.call_intrinsic @dot4.ui8i8(%x, %x) : (i32, i32) -> i32
   te.yield %y : i32
 }
 
@@ -164,15 +164,15 @@ te.intrinsic @number(%x: f32) -> f32 attributes {snippets = {c = 1 : i64}} {
 
 // -----
 
-// expected-error@+1 {{@words.dot is an intrinsic of the library, which has its meaning: take another name}}
-te.intrinsic @words.dot(%x: i32, %w: i32) -> i32 {
+// expected-error@+1 {{@dot4.ui8i8 is an intrinsic of the library, which has its meaning: take another name}}
+te.intrinsic @dot4.ui8i8(%x: i32, %w: i32) -> i32 {
   %y = arith.addi %x, %w : i32
   te.yield %y : i32
 }
 te.kernel @k(%x: tensor<8xi32>) -> tensor<8xi32> {
   %y = te.compute "y" [i: 8] : tensor<8xi32> {
     %v = te.read %x[i] : tensor<8xi32>
-    %w = te.call_intrinsic @words.dot(%v, %v) : (i32, i32) -> i32
+    %w = te.call_intrinsic @dot4.ui8i8(%v, %v) : (i32, i32) -> i32
     te.yield %w : i32
   }
   te.return %y : tensor<8xi32>
@@ -195,8 +195,8 @@ te.kernel @k(%x: tensor<8xi32>) -> tensor<8xi32> {
 te.kernel @k(%x: tensor<8xi32>) -> tensor<8xi32> {
   %y = te.compute "y" [i: 8] : tensor<8xi32> {
     %v = te.read %x[i] : tensor<8xi32>
-    // expected-error@+1 {{@words.dot is (i32, i32) -> i32, on scalars or on vectors of as many lanes}}
-    %w = te.call_intrinsic @words.dot(%v) : (i32) -> i32
+    // expected-error@+1 {{@dot4.ui8i8 is (i32, i32) -> i32, on scalars or on vectors of as many lanes}}
+    %w = te.call_intrinsic @dot4.ui8i8(%v) : (i32) -> i32
     te.yield %w : i32
   }
   te.return %y : tensor<8xi32>
@@ -210,7 +210,7 @@ te.kernel @k(%x: tensor<8x4xi32>) -> tensor<8xi32> {
     // expected-error@+1 {{a reducer is made of arith and math operations, not of te.call_intrinsic}}
     te.reduce %v from [0 : i32] : i32 {
     ^bb0(%a: i32, %b: i32):
-      %w = te.call_intrinsic @words.dot(%a, %b) : (i32, i32) -> i32
+      %w = te.call_intrinsic @dot4.ui8i8(%a, %b) : (i32, i32) -> i32
       te.yield %w : i32
     }
   }

@@ -57,8 +57,8 @@ te.kernel @k(%x: tensor<8xf32>) -> tensor<8xf32> {
 te.kernel @library(%x: tensor<8xi32>) -> tensor<8xi32> {
   %y = te.compute "y" [i: 8] : tensor<8xi32> {
     %v = te.read %x[i] : tensor<8xi32>
-    // CHECK: te.call_intrinsic @words.dot(%v, %v) : (i32, i32) -> i32
-    %w = te.call_intrinsic @words.dot(%v, %v) : (i32, i32) -> i32
+    // CHECK: te.call_intrinsic @dot4.ui8i8(%v, %v) : (i32, i32) -> i32
+    %w = te.call_intrinsic @dot4.ui8i8(%v, %v) : (i32, i32) -> i32
     te.yield %w : i32
   }
   te.return %y : tensor<8xi32>

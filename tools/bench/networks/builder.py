@@ -139,7 +139,7 @@ class Network:
         return self.node("Add", [product, self.numbers([size], -0.1, 0.1)], size)
 
     def reshape(self, x: Value, shape: Sequence[int], size: int) -> Value:
-        """To a constant shape."""
+        """Reshape to a constant shape."""
         return self.node("Reshape", [x, self.constant(np.array(shape, np.int64))], size)
 
     def scores(self, x: Value, classes: int) -> Value:

@@ -15,16 +15,16 @@ NATURE = [(32, 8, 4), (64, 4, 2), (64, 3, 1)]
 """Filters, window and stride of the convolutions of Mnih et al. in Nature, 2015: the network that TVM measures."""
 
 WORKSHOP = [(16, 8, 4), (32, 4, 2)]
-"""Of Mnih et al. 2013."""
+"""The layers of the network of Mnih et al. 2013."""
 
 
 def dqn() -> ModelProto:
-    """Of 2015: three convolutions, a dense layer of 512."""
+    """The network of 2015: three convolutions, a dense layer of 512."""
     return _network("dqn", NATURE, 512)
 
 
 def dqn_2013() -> ModelProto:
-    """Of 2013: two convolutions, a dense layer of 256."""
+    """The network of 2013: two convolutions, a dense layer of 256."""
     return _network("dqn_2013", WORKSHOP, 256)
 
 

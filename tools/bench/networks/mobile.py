@@ -11,7 +11,7 @@ V1 = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5
 """Channels and stride of every pair of a depthwise and a 1x1 convolution."""
 
 V2 = [(1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)]
-"""Of every stage: by how much blocks expand, channels, blocks, the first one's stride."""
+"""What every stage is: by how much blocks expand, channels, blocks, the first one's stride."""
 
 
 def mobilenet_v1(image: int = 224, divisor: int = 1) -> ModelProto:

@@ -82,7 +82,7 @@ class Case:
         return [name for name, word in words.items() if word in self.text]
 
     def smaller(self) -> Iterator[Case]:
-        """A schedule is short."""
+        """There are no smaller cases: a schedule is short."""
         return iter(())
 
     def __str__(self) -> str:

@@ -76,7 +76,7 @@ class RuledCase:
         return [name for name, word in words.items() if word in text]
 
     def smaller(self) -> Iterator[RuledCase]:
-        """A kernel is short."""
+        """There are no smaller cases: a kernel is short."""
         return iter(())
 
     def __str__(self) -> str:

@@ -17,7 +17,7 @@ OPTIONS = {
     "acc-kib": (128, 1, 2, 8),
     "uop-kib": (32, 1, 4),
 }
-"""By option the numbers that it has, the usual one first."""
+"""The numbers that each option has, the usual one first."""
 
 BLOCKS = 3
 """So many of a hundred machines have tiles of another size, which no intrinsic is declared for."""

@@ -103,7 +103,7 @@ def _steps(stream: Stream, program: tuple[int, ...]) -> Iterator[_Step]:
 
 
 def _before(stream: Stream, ran: list[int]) -> dict[int, int]:
-    """For each instruction, a set of bits: those that have run before it, for its unit or a token."""
+    """The set of bits of each instruction: those that have run before it, for its unit or a token."""
     pushed = {queue: [at for at in ran if queue in stream.instructions[at].push] for queue in Queue}
     popped = dict.fromkeys(Queue, 0)
     before, last = dict[int, int](), dict[object, int]()

@@ -9,7 +9,7 @@ from tilework.targets import Target
 
 
 class InlineAll(ScheduleRule[Target]):
-    """For every kernel."""
+    """Inlines all stages of every kernel."""
 
     def match(self, kernel: KernelOp, target: Target, parameters: Set[int]) -> Plan[Target]:
         return InlinePlan(kernel, target, parameters)

@@ -10,7 +10,7 @@ from numpy.lib.stride_tricks import as_strided
 from tilework.runtime.devices.base import Loaded
 
 TYPES = (np.int8, np.int8, np.int32)
-"""Of the data, the weight and the sums, in the order of the arguments of a kernel."""
+"""The types of the data, the weight and the sums, in the order of the arguments of a kernel."""
 
 
 def link(objects: Sequence[bytes], target: str, entry: str, types: Sequence[Any], result: Any) -> Loaded:
