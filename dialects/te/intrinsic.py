@@ -46,7 +46,7 @@ RESULT = "result"
 
 _RESERVED = frozenset({RESULT, "type", "suffix"})
 
-_WANTS = ("accumulates", "buffers", "cost", "reset", "snippets", "update")
+_WANTS = ("accumulates", "buffers", "cost", "reset", "snippets", "update", "warp")
 
 
 @irdl_op_definition
@@ -72,11 +72,11 @@ class IntrinsicOp(IRDLOperation):
     intrinsics that store the identity, and that join a part of the reduction, where loops around run the other parts;
     what accumulates is its own update. buffers: for the arguments and the result a memref type that says the strides, a
     `?` for any (without a layout, rows may lie apart, and elements of a row follow each other), and the scope that
-    buffers are to have (without one, memory of any kind). cost: how many additions of vectors it takes the time of, 1
-    if nothing is said. snippets: by the kind of target, the text that a back end writes, or a list of lines. `$name` is
-    an argument there, for buffers a pointer, `$result` the result's pointer, `$name_stride0` the first stride of a
-    buffer; a name that begins with `_` is a value of the snippet's own. A back end that has neither a snippet nor an
-    emitter writes the meaning of one on scalars.
+    buffers are to have (without one, memory of any kind). warp: the threads of a warp do it together, once. cost: how
+    many additions of vectors it takes the time of, 1 if nothing is said. snippets: by the kind of target, the text that
+    a back end writes, or a list of lines. `$name` is an argument there, for buffers a pointer, `$result` the result's
+    pointer, `$name_stride0` the first stride of a buffer; a name that begins with `_` is a value of the snippet's own.
+    A back end that has neither a snippet nor an emitter writes the meaning of one on scalars.
     """
 
     name = "te.intrinsic"
@@ -89,6 +89,7 @@ class IntrinsicOp(IRDLOperation):
     buffers = opt_prop_def(ArrayAttr)
     cost = opt_prop_def(FloatAttr)
     snippets = opt_prop_def(DictionaryAttr)
+    warp = opt_prop_def(UnitAttr)
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
 
@@ -159,7 +160,7 @@ class IntrinsicOp(IRDLOperation):
         for type_ in (*self.function_type.inputs, *self.function_type.outputs):
             if not isinstance(type_, AnyFloat | IntegerType):
                 raise VerifyException(f"an intrinsic is on scalars or on tensors, all of them, not on {type_}")
-        for name in ("accumulates", "buffers", "reset", "update"):
+        for name in ("accumulates", "buffers", "reset", "update", "warp"):
             if name in self.properties:
                 raise VerifyException(f"'{name}' is for intrinsics on tensors")
         *ops, last = self.body.block.ops

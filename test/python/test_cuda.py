@@ -11,16 +11,22 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx
 import pytest
-from gpu_programs import cooperative
+from gpu_programs import TENSOR_CORES, by_warps, cooperative
 from onnx import helper
 from test_networks import SMALL
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.rewriter import Rewriter
 
 import tilework as tw
 from tilework import te
 from tilework.algebra.errors import TileworkError
+from tilework.dialects import loop
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.interpreters.loop import run_loop_kernel
 from tilework.runtime.cache import KernelCache
 from tilework.runtime.devices.cuda.driver import driver
 from tilework.runtime.devices.launch_program import LaunchProgram
@@ -136,6 +142,56 @@ def test_nvrtc_compiles_cuda_c(capsys: pytest.CaptureFixture[str]):
     log = ctypes.create_string_buffer(size.value)
     nvrtc.nvrtcGetProgramLog(program, log)
     assert not failed, log.value.decode()
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("dtype", TENSOR_CORES)
+def test_warps_multiply_from_shared_memory(
+    dtype: str, arch: str, ptxas: str, cache: KernelCache, tmp_path: Path
+):
+    """A warp loads a tile of each factor once, and keeps sums in registers from one step to the next."""
+    schedule, arguments = by_warps(128, dtype)
+    function = tw.build(schedule, arguments, target=f"cuda -arch={arch}", cache=cache)
+    source = LaunchProgram.decode(function.object_code).source
+    assert source.count("mma.sync") == 2 * 8 and source.count("ldmatrix") == 2 * 4
+    assemble(ptxas, source, tmp_path)
+
+
+def test_tensor_cores_of_older_devices_are_refused(cache: KernelCache):
+    schedule, arguments = by_warps(64, "float16")
+    with pytest.raises(te.ScheduleError, match=r"@mma.f16 needs a device from sm_80 on, not sm_75"):
+        tw.build(schedule, arguments, target="cuda -arch=sm_75", cache=cache)
+
+
+def test_other_devices_have_no_tensor_cores(cache: KernelCache):
+    schedule, arguments = by_warps(64, "float16")
+    with pytest.raises(te.ScheduleError, match=r"an instruction for @mma"):
+        tw.build(schedule, arguments, target="opencl -warp=32", cache=cache)
+
+
+@pytest.mark.parametrize("dtype", TENSOR_CORES)
+def test_warps_compute_what_te_says(dtype: str):
+    """The interpreter lets the first thread of a warp stand for all, and finds the races of what a warp touches."""
+    schedule, arguments = by_warps(64, dtype)
+    module = tw.lower(schedule, arguments, target="cuda").module
+    rng, of = np.random.default_rng(0), np.float16 if dtype == "float16" else ml_dtypes.bfloat16
+    a, b = (rng.integers(-4, 5, (64, 64)).astype(of) for _ in "ab")
+    wanted = a.astype(np.float32) @ b.astype(np.float32)
+
+    def run(program: ModuleOp) -> Any:
+        kernel = next(op for op in program.ops if isinstance(op, loop.KernelOp))
+        c = np.full((64, 64), np.nan, np.float32)
+        run_loop_kernel(kernel, [a, b], [c])
+        return c
+
+    np.testing.assert_array_equal(run(module), wanted)
+    barriers = sum(isinstance(op, loop.BarrierOp) for op in module.walk())
+    assert barriers == 3
+    for number in range(barriers):
+        planted = module.clone()
+        Rewriter.erase_op([op for op in planted.walk() if isinstance(op, loop.BarrierOp)][number])
+        with pytest.raises(CompileError, match="threads of a block race"):
+            run(planted)
 
 
 def test_a_function_without_code_is_refused_before_llvm_sees_it():

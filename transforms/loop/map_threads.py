@@ -121,8 +121,10 @@ def _check_own(launch: Launch, buffer: SSAValue, accesses: list[ThreadAccess]) -
             raise _foreign_read(buffer, access)
     if not any(access.is_store for access in dealt):
         return
+    fixed = [loop.index for loop in around]  # of one buffer there is one such thread
+    others = {kind: count for kind, count in launch.block_threads.items() if kind not in kinds}
     for access in dealt:
-        if access.is_store and meet(access, access, _serial(access), launch.block_threads):
+        if access.is_store and meet(access, access, [*_serial(access), *fixed], others):
             message = (
                 f'%{buffer.name_hint or "?"} is "{memory_space(buffer)}", of which every thread has its own, and '
                 'several threads store to one element of it here: put it into "shared", or sum up by rfactor'
