@@ -94,8 +94,9 @@ class Races:
         which = int(np.argmax(meeting))
         other = self._ops[int(ops[which])]
         who = "another one" if others[which] == SEVERAL else f"number {others[which]}"
+        which_element = f"element {at[which]} of %{self._name}"
         message = (
-            f"{self.what} race: number {by[which]} {does} element {at[which]} of %{self._name}, which {who} {did} without "
-            "a barrier between them"
+            f"{self.what} race: number {by[which]} {does} {which_element}, which {who} {did} without a barrier between "
+            "them"
         )
         raise CompileError(message, op, (("the other access", other),))

@@ -146,9 +146,7 @@ def test_nvrtc_compiles_cuda_c(capsys: pytest.CaptureFixture[str]):
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 @pytest.mark.parametrize("dtype", TENSOR_CORES)
-def test_warps_multiply_from_shared_memory(
-    dtype: str, arch: str, ptxas: str, cache: KernelCache, tmp_path: Path
-):
+def test_warps_multiply_from_shared_memory(dtype: str, arch: str, ptxas: str, cache: KernelCache, tmp_path: Path):
     """A warp loads a tile of each factor once, and keeps sums in registers from one step to the next."""
     schedule, arguments = by_warps(128, dtype)
     function = tw.build(schedule, arguments, target=f"cuda -arch={arch}", cache=cache)

@@ -1,8 +1,5 @@
 """Schedules that no device with blocks of threads can run are refused when they are lowered, with the remedy."""
 
-# The functions of te take indices, whose types lambdas do not name.
-# pyright: reportUnknownLambdaType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from typing import Any
