@@ -59,7 +59,8 @@ class ThreadWatch:
                     noted.append((self._of_launch, blocks))
                 for races, loops in noted:
                     number = _spread(self._number(loops, frame), positions)
-                    races.note(op, memref, buffer, positions, number, _spread(touched, positions), writes=writes)
+                    mask_of_elements = None if touched is None else _spread(touched, positions)
+                    races.note(op, memref, buffer, positions, number, mask_of_elements, writes=writes)
             step(frame, mask)
 
         return run
@@ -92,10 +93,10 @@ class ThreadWatch:
         return number
 
 
-def _spread(values: Any, positions: Array) -> Any:
+def _spread(values: Any, positions: Array) -> Array:
     """Values for each axis as values for each element, whose dimensions are behind those of axes."""
-    missing = 0 if values is None else positions.ndim - np.ndim(values)
-    return np.reshape(values, (*np.shape(values), *[1] * missing)) if np.ndim(values) and missing else values
+    given = np.asarray(values)
+    return given.reshape(*given.shape, *[1] * (positions.ndim - given.ndim)) if given.ndim else given
 
 
 def watch_of(kernel: KernelOp, names: Names) -> ThreadWatch | None:
