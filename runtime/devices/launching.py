@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from tilework.algebra.errors import UsageError
 from tilework.runtime.arena import Arena, ArenaPool
 from tilework.runtime.arrays import Array
 from tilework.runtime.devices.device import Device
+from tilework.runtime.devices.device_arrays import DeviceArray, device_array
 from tilework.runtime.devices.launch_program import LaunchProgram
 from tilework.runtime.manifest import DeviceUse
 
@@ -23,8 +25,21 @@ class LoadedProgram(Protocol):
         ...
 
 
+class DeviceMemory(NamedTuple):
+    """The kind of the device in DLPack, the number of the stream on which arrays are used, and what waits for others."""
+
+    kind: int
+    stream: int
+    wait_for: Callable[[int], None]
+
+
 class Driver(Protocol):
     """A device and its one queue. Addresses are those of the device, or of the host where that is said."""
+
+    @property
+    def arrays(self) -> DeviceMemory | None:
+        """How other libraries say that arrays are in the device's memory; None where none does."""
+        ...
 
     def allocate(self, size: int) -> Arena:
         """Memory of the device, free again once nobody holds it. Raises TileworkError where it has not that much."""
@@ -85,6 +100,29 @@ class LaunchedKernel:
         for buffer, arena, place, size in zip(buffers, arenas, places, sizes, strict=True):
             if buffer.is_written and size:
                 driver.copy_out(place, arena.address, size)
+
+    def run_on_device(self, arrays: Sequence[DeviceArray], scratch: Sequence[int], symbols: Sequence[int]) -> None:
+        """Run it on arrays that are in the device's memory already, until it has run.
+
+        scratch: sizes of what it needs besides.
+        """
+        driver = self._driver()
+        arenas = [driver.allocate(max(size, 1)) for size in scratch]
+        self._loaded.launch([*(array.address for array in arrays), *(arena.address for arena in arenas)], symbols)
+        driver.wait()
+
+    def device_arrays(self, arrays: Mapping[str, object]) -> list[DeviceArray]:
+        """Arrays, by name, as memory of the device, once they are ready.
+
+        Raises UsageError for those that are elsewhere, or have gaps.
+        """
+        memory = self._driver().arrays
+        if memory is None:
+            raise UsageError("the kernel's device takes arrays of the host alone")
+        found = [device_array(value, name, memory.kind, memory.stream) for name, value in arrays.items()]
+        for stream in {array.stream for array in found if array.stream is not None}:
+            memory.wait_for(stream)
+        return found
 
     @cached_property
     def _loaded(self) -> LoadedProgram:

@@ -9,13 +9,15 @@ import ctypes
 import sys
 import weakref
 from collections.abc import Sequence
-from ctypes import byref, c_char_p, c_int, c_int64, c_size_t, c_uint, c_void_p
+from ctypes import byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c_void_p
 from functools import cache
 from typing import Any
 
 from tilework.algebra.errors import TileworkError
 from tilework.runtime.arena import Arena
+from tilework.runtime.devices.device_arrays import CUDA
 from tilework.runtime.devices.launch_program import LaunchProgram
+from tilework.runtime.devices.launching import DeviceMemory
 
 _LIBRARIES = {"win32": "nvcuda.dll"}
 _COMPUTE_CAPABILITY = (75, 76)
@@ -66,6 +68,11 @@ class Driver:
         for value, attribute in zip(values, _COMPUTE_CAPABILITY, strict=True):
             self.call("cuDeviceGetAttribute", byref(value), c_int(attribute), self._device)
         return values[0].value * 10 + values[1].value
+
+    @property
+    def arrays(self) -> DeviceMemory:
+        """Arrays of others are used on the one stream."""
+        return DeviceMemory(CUDA, self.stream.value or 0, self.wait_for)
 
     def load(self, program: LaunchProgram) -> Loaded:
         """Load a program. Raises TileworkError with what the driver's assembler says."""
@@ -122,6 +129,29 @@ class Driver:
         """Return when everything that was launched has run."""
         self.enter()
         self.call("cuStreamSynchronize", self.stream)
+
+    def wait_for(self, stream: int) -> None:
+        """Return when everything on a stream of others has run."""
+        self.enter()
+        self.call("cuStreamSynchronize", c_void_p(stream))
+
+    def record(self) -> c_void_p:
+        """An event that happens when everything that was launched before has run."""
+        self.enter()
+        event = c_void_p()
+        self.call("cuEventCreate", byref(event), c_uint(0))
+        self.call("cuEventRecord", event, self.stream)
+        return event
+
+    def seconds(self, start: c_void_p, end: c_void_p) -> float:
+        """How much time the device took from one event to another; both are forgotten."""
+        self.enter()
+        self.call("cuEventSynchronize", end)
+        milliseconds = c_float()
+        self.call("cuEventElapsedTime", byref(milliseconds), start, end)
+        for event in (start, end):
+            self.call("cuEventDestroy_v2", event)
+        return milliseconds.value / 1e3
 
     def launch(
         self, function: c_void_p, blocks: tuple[int, int, int], threads: tuple[int, int, int], values: list[Any]

@@ -32,6 +32,10 @@ class Queue:
         """What the device is called."""
         return self.device.name.strip()
 
+    @property
+    def arrays(self) -> None:
+        """Buffers have handles, and no addresses that others could give."""
+
     def allocate(self, size: int) -> Arena:
         """Memory of the device. Raises TileworkError where it has not that much."""
         if size == 0:
