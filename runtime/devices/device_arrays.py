@@ -60,7 +60,7 @@ def is_on_device(value: object) -> bool:
 
 
 def device_array(value: Any, name: str, kind: int, stream: int) -> DeviceArray:
-    """An array in memory of a device of some kind, which by DLPack is ready for what comes on a stream. name: for people.
+    """An array in memory of a device of some kind, by DLPack ready for what comes on a stream. name: for people.
 
     Raises UsageError for an array that is elsewhere, or has gaps.
     """

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -25,8 +26,20 @@ class LoadedProgram(Protocol):
         ...
 
 
+Work: TypeAlias = Callable[[], None]
+"""Launches kernels, and waits for none."""
+
+
+class NotedLaunch(NamedTuple):
+    """A kernel that was launched, by its number among those of a device, on what buffers and with what sizes."""
+
+    kernel: int
+    addresses: tuple[int, ...]
+    symbols: tuple[int, ...]
+
+
 class DeviceMemory(NamedTuple):
-    """The kind of the device in DLPack, the number of the stream on which arrays are used, and what waits for others."""
+    """The kind of the device in DLPack, the number of the stream that arrays are used on, and what waits for others."""
 
     kind: int
     stream: int
@@ -59,6 +72,17 @@ class Driver(Protocol):
 
     def load(self, program: LaunchProgram) -> LoadedProgram:
         """Make code of a program. Raises TileworkError where the device's compiler refuses it."""
+        ...
+
+    def prepared(self, work: Work) -> Work:
+        """What does the same as some work that launches kernels, with as little to do for the host as the device lets.
+
+        The work runs once, or its launches are noted once.
+        """
+        ...
+
+    def seconds_of(self, work: Work) -> float:
+        """How long the device takes for what some work launches."""
         ...
 
 
@@ -137,6 +161,7 @@ class LaunchDevice(Device):
         self._driver = driver
         self._kernels = [driver.load(LaunchProgram.decode(code)) for code in codes]
         self._arenas = ArenaPool(driver.allocate)
+        self._noted: list[NotedLaunch] | None = None
 
     @property
     def arenas(self) -> ArenaPool:
@@ -150,7 +175,30 @@ class LaunchDevice(Device):
 
     def launch(self, kernel: int, buffers: Any, symbols: Any) -> None:
         taken = self.use.kernels[kernel]
-        self._kernels[kernel].launch(buffers[: taken.buffers], symbols[: taken.symbols] if taken.symbols else ())
+        sizes = tuple(symbols[: taken.symbols]) if taken.symbols else ()
+        launched = NotedLaunch(kernel, tuple(buffers[: taken.buffers]), sizes)
+        if self._noted is not None:
+            self._noted.append(launched)
+        self.repeat([launched])
+
+    @contextmanager
+    def noting(self) -> Generator[list[NotedLaunch]]:
+        """What is launched meanwhile. It can be repeated while the module is kept and is not called."""
+        self._noted = []
+        try:
+            yield self._noted
+        finally:
+            self._noted = None
+
+    def repeat(self, launches: Sequence[NotedLaunch]) -> None:
+        """Launch once more what was launched, on the same memory, and copy nothing."""
+        for kernel, addresses, symbols in launches:
+            self._kernels[kernel].launch(addresses, symbols)
+
+    @property
+    def driver(self) -> Driver:
+        """What runs the kernels."""
+        return self._driver
 
     def copy_in(self, to: int, source: int, count: int) -> None:
         if count:

@@ -17,7 +17,6 @@ import onnx
 import pytest
 from gpu_programs import TENSOR_CORES, by_warps, cooperative
 from onnx import helper
-from test_networks import SMALL
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.rewriter import Rewriter
 
@@ -30,7 +29,7 @@ from tilework.interpreters.loop import run_loop_kernel
 from tilework.runtime.cache import KernelCache
 from tilework.runtime.devices.cuda.driver import driver
 from tilework.runtime.devices.launch_program import LaunchProgram
-from tilework.tools.bench.networks.catalogue import NETWORKS
+from tilework.tools.bench.networks.catalogue import NETWORKS, SMALL
 from tilework.tools.light_models import LIGHT_MODELS, load_light_model
 from tilework.tools.opt_tool import main
 

@@ -128,8 +128,21 @@ def test_a_kernel_of_the_host_takes_no_arrays_of_devices(tmp_path: Path):
 
 def test_events_say_how_long_the_device_took(cuda: FakeCuda):
     driver = Driver(cuda)
-    assert driver.seconds(driver.record(), driver.record()) == 2.5e-3
+    assert driver.seconds_of(lambda: cuda.calls.append("work")) == 2.5e-3
     assert cuda.calls.count("cuEventDestroy_v2") == 2
+    recorded = [call for call in cuda.calls if call in ("cuEventRecord", "work", "cuEventSynchronize")]
+    assert recorded == ["cuEventRecord", "work", "cuEventRecord", "cuEventSynchronize"]
+
+
+def test_work_that_is_repeated_is_a_graph(cuda: FakeCuda):
+    driver = Driver(cuda)
+    repeated = driver.prepared(lambda: cuda.calls.append("work"))
+    repeated()
+    repeated()
+    assert cuda.calls[-7:] == [
+        "cuStreamBeginCapture_v2", "work", "cuStreamEndCapture", "cuGraphInstantiateWithFlags", "cuGraphDestroy",
+        "cuGraphLaunch", "cuGraphLaunch",
+    ]  # fmt: skip
 
 
 def test_what_the_driver_refuses_is_said_with_its_words(cuda: FakeCuda):

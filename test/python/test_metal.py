@@ -9,14 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gpu_programs import cooperative
-from test_networks import SMALL
 
 import tilework as tw
 from tilework import te
 from tilework.algebra.errors import TileworkError
 from tilework.runtime.cache import KernelCache
 from tilework.runtime.devices.launch_program import LaunchProgram
-from tilework.tools.bench.networks.catalogue import NETWORKS
+from tilework.tools.bench.networks.catalogue import NETWORKS, SMALL
 from tilework.tools.opt_tool import main
 
 KERNEL = Path(__file__).parents[1] / "lowering" / "compile-gpu-kernel.mlir"

@@ -9,7 +9,7 @@ import ctypes
 import sys
 import weakref
 from collections.abc import Sequence
-from ctypes import byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c_void_p
+from ctypes import byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c_ulonglong, c_void_p
 from functools import cache
 from typing import Any
 
@@ -17,7 +17,7 @@ from tilework.algebra.errors import TileworkError
 from tilework.runtime.arena import Arena
 from tilework.runtime.devices.device_arrays import CUDA
 from tilework.runtime.devices.launch_program import LaunchProgram
-from tilework.runtime.devices.launching import DeviceMemory
+from tilework.runtime.devices.launching import DeviceMemory, Work
 
 _LIBRARIES = {"win32": "nvcuda.dll"}
 _COMPUTE_CAPABILITY = (75, 76)
@@ -135,21 +135,33 @@ class Driver:
         self.enter()
         self.call("cuStreamSynchronize", c_void_p(stream))
 
-    def record(self) -> c_void_p:
-        """An event that happens when everything that was launched before has run."""
+    def prepared(self, work: Work) -> Work:
+        """What does the same as some work: its launches as one graph, which the driver launches at once."""
         self.enter()
-        event = c_void_p()
-        self.call("cuEventCreate", byref(event), c_uint(0))
-        self.call("cuEventRecord", event, self.stream)
-        return event
+        graph, executable = c_void_p(), c_void_p()
+        self.call("cuStreamBeginCapture_v2", self.stream, c_int(2))  # CU_STREAM_CAPTURE_MODE_RELAXED
+        try:
+            work()
+        finally:
+            self.call("cuStreamEndCapture", self.stream, byref(graph))
+        self.call("cuGraphInstantiateWithFlags", byref(executable), graph, c_ulonglong(0))
+        self.call("cuGraphDestroy", graph)
+        return lambda: self.call("cuGraphLaunch", executable, self.stream)
 
-    def seconds(self, start: c_void_p, end: c_void_p) -> float:
-        """How much time the device took from one event to another; both are forgotten."""
+    def seconds_of(self, work: Work) -> float:
+        """How long the device takes for what some work launches."""
         self.enter()
+        events = [c_void_p(), c_void_p()]
+        for event in events:
+            self.call("cuEventCreate", byref(event), c_uint(0))
+        start, end = events
+        self.call("cuEventRecord", start, self.stream)
+        work()
+        self.call("cuEventRecord", end, self.stream)
         self.call("cuEventSynchronize", end)
         milliseconds = c_float()
         self.call("cuEventElapsedTime", byref(milliseconds), start, end)
-        for event in (start, end):
+        for event in events:
             self.call("cuEventDestroy_v2", event)
         return milliseconds.value / 1e3
 
