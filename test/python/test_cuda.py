@@ -15,7 +15,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 import pytest
-from gpu_programs import TENSOR_CORES, by_warps, cooperative
+from gpu_programs import TENSOR_CORES, by_warps
 from onnx import helper
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.rewriter import Rewriter
@@ -29,6 +29,7 @@ from tilework.interpreters.loop import run_loop_kernel
 from tilework.runtime.cache import KernelCache
 from tilework.runtime.devices.cuda.driver import driver
 from tilework.runtime.devices.launch_program import LaunchProgram
+from tilework.tools.bench.gpu.programs import matrix_product
 from tilework.tools.bench.networks.catalogue import NETWORKS, SMALL
 from tilework.tools.light_models import LIGHT_MODELS, load_light_model
 from tilework.tools.opt_tool import main
@@ -79,7 +80,7 @@ def programs(module: tw.Module) -> list[LaunchProgram]:
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
 def test_the_cooperative_product(ptxas: str, arch: str, cache: KernelCache, tmp_path: Path):
-    function = cooperative(64, shared=True, target=f"cuda -arch={arch}", cache=cache)
+    function = matrix_product(64, shared=True, target=f"cuda -arch={arch}", cache=cache)
     ptx = LaunchProgram.decode(function.object_code).source
     assert "bar.sync" in ptx or "barrier.sync" in ptx
     assert "ld.shared.f32" in ptx or "ld.shared.v4" in ptx or "ld.shared.b32" in ptx

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gpu_programs import cooperative
 
 import tilework as tw
 from tilework import te
 from tilework.algebra.errors import TileworkError
 from tilework.runtime.cache import KernelCache
 from tilework.runtime.devices.launch_program import LaunchProgram
+from tilework.tools.bench.gpu.programs import matrix_product
 from tilework.tools.bench.networks.catalogue import NETWORKS, SMALL
 from tilework.tools.opt_tool import main
 
@@ -87,7 +87,7 @@ def test_double_precision_is_refused(cache: KernelCache):
 
 
 def test_nothing_runs_it(cache: KernelCache):
-    product = cooperative(8, shared=True, target="metal", cache=cache)
+    product = matrix_product(8, shared=True, target="metal", cache=cache)
     arrays = np.zeros((3, 8, 8), np.float32)
     with pytest.raises(TileworkError, match="Tilework writes Metal's source and runs none of it"):
         product(*arrays)
