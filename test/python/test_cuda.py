@@ -115,6 +115,22 @@ def test_products_are_tiles_in_registers(arch: str, ptxas: str, cache: KernelCac
         assemble(ptxas, program.source, tmp_path)
 
 
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90"])
+@pytest.mark.parametrize("dtype", ["FLOAT16", "BFLOAT16"])
+def test_products_of_halves_are_multiplied_by_warps(
+    dtype: str, arch: str, ptxas: str, cache: KernelCache, tmp_path: Path
+):
+    """Whatever the layout of the weights; elements that lie side by side are fetched side by side."""
+    of = getattr(onnx.TensorProto, dtype)
+    ends = [helper.make_tensor_value_info(name, of, [1024, 1024]) for name in "aby"]
+    nodes = [helper.make_node("MatMul", ["a", "b"], ["c"]), helper.make_node("Relu", ["c"], ["y"])]
+    model = helper.make_model(helper.make_graph(nodes, "halves", ends[:2], ends[2:]))
+    found = [program.source for program in programs(tw.compile(model, target=f"cuda -arch={arch}", cache=cache))]
+    assert any("mma.sync" in source for source in found)
+    for source in found:
+        assemble(ptxas, source, tmp_path)
+
+
 @pytest.mark.parametrize("name", ["lstm_35", "encoder", "dcgan", "resnet18_qdq"])
 def test_kernels_of_networks_are_assembled(name: str, ptxas: str, cache: KernelCache, tmp_path: Path):
     for program in programs(tw.compile(NETWORKS[name](**SMALL[name]), target="cuda", cache=cache)):
