@@ -14,9 +14,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
-import tilework as tw
+from tilework.api import compile
 from tilework.runtime.cache import KernelCache
 from tilework.runtime.devices.launching import Driver, LaunchDevice
+from tilework.runtime.module import Module
 from tilework.tools.bench.feeds import relative_error
 from tilework.tools.bench.gpu.clock import function_seconds, module_seconds
 from tilework.tools.bench.gpu.programs import matrix_product
@@ -66,8 +67,8 @@ def _each(names: Iterable[Any], measure: Callable[[Any], Entry]) -> Iterator[Ent
             yield {"name": str(name), "failure": f"{type(error).__name__}: {error}"[:1000]}
 
 
-def _compiled(model: onnx.ModelProto, settings: Settings) -> tw.Module:
-    return tw.compile(model, target=settings.target, cache=_cache())
+def _compiled(model: onnx.ModelProto, settings: Settings) -> Module:
+    return compile(model, target=settings.target, cache=_cache())
 
 
 def _cache() -> KernelCache:
@@ -105,7 +106,7 @@ def _correctness(settings: Settings) -> Iterator[Entry]:
     def measure(name: str) -> Entry:
         model = NETWORKS[name](**SMALL[name])
         feeds = random_feeds(model)
-        wanted, got = tw.compile(model, cache=_cache()).run(feeds), _compiled(model, settings).run(feeds)
+        wanted, got = compile(model, cache=_cache()).run(feeds), _compiled(model, settings).run(feeds)
         return {"name": name, "error": max(relative_error(got[key], wanted[key]) for key in wanted)}
 
     yield from _each(["dqn", "lstm_35", "encoder"] if settings.small else SMALL, measure)
@@ -157,7 +158,7 @@ def _operators(settings: Settings) -> Iterator[Entry]:
         module = _compiled(model, settings)
         error = None
         if settings.small or torch() is not None:
-            wanted = tw.compile(model, cache=_cache()).run(feeds)
+            wanted = compile(model, cache=_cache()).run(feeds)
             error = max(relative_error(got, wanted[key]) for key, got in module.run(feeds).items())
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/operator.onnx"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import tilework as tw
 from tilework import te
+from tilework.api import build
 from tilework.runtime.cache import KernelCache
 from tilework.runtime.function import Function
 
@@ -39,4 +39,4 @@ def matrix_product(n: int, *, shared: bool, target: str, cache: KernelCache) -> 
         y, x = s[tile].split(inner, factor=8)
         s[tile].bind(y, thread_y)
         s[tile].bind(x, thread_x)
-    return tw.build(s, [a, b, c], target=target, cache=cache)
+    return build(s, [a, b, c], target=target, cache=cache)
