@@ -13,7 +13,7 @@ from tilework.backends.c_family.emit_launches import emit_launched as emit_c
 from tilework.backends.c_family.spelling import CUDA
 from tilework.backends.cuda.emit_ptx import INTRINSICS, as_processor, device_handlers, emit_launched
 from tilework.backends.element_types import element_of
-from tilework.backends.elementary import OF_LIBM, VECTOR_FUNCTIONS
+from tilework.backends.elementary import VECTOR_FUNCTIONS
 from tilework.backends.launches import launch_program
 from tilework.backends.llvm.emit_math import FUNCTIONS
 from tilework.dialects.loop import CallOp, IntrinsicOp
@@ -58,6 +58,6 @@ def _why_no_function(op: Operation) -> str | None:
     if name is None:
         return None
     element = element_of(op.results[0].type)
-    if name in VECTOR_FUNCTIONS and name not in OF_LIBM and isinstance(element, Float32Type | Float16Type):
+    if name in VECTOR_FUNCTIONS and isinstance(element, Float32Type | Float16Type):
         return None
     return f"there is no '{name_of(op)}' on {element} for NVIDIA's devices yet: compute it on the host"

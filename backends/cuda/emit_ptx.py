@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from tilework.algebra.c_names import c_name
 from tilework.analysis.accesses import memory_space
 from tilework.analysis.warps import is_for_warps
+from tilework.backends.cuda.far_angles import define_far_angles
 from tilework.backends.cuda.fragments import FRAGMENT, SCOPE, count_of
 from tilework.backends.element_types import stored_as
 from tilework.backends.launches import block_sizes, index_bits, launched_kernels
@@ -69,6 +70,7 @@ def emit_launched(module: ModuleOp, target: GpuTarget) -> str:
     text = ModuleText(as_processor(target))
     for kernel in launched_kernels(module):
         _emit(text, kernel, target)
+    define_far_angles(text)
     return str(text)
 
 

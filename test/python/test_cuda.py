@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import re
 import shutil
 import subprocess
+from decimal import Decimal, localcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -23,12 +25,17 @@ from xdsl.rewriter import Rewriter
 import tilework as tw
 from tilework import te
 from tilework.algebra.errors import TileworkError
+from tilework.backends.cuda.far_angles import define_far_angles
+from tilework.backends.llvm.text import ModuleText
 from tilework.dialects import loop
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.interpreters.loop import run_loop_kernel
 from tilework.runtime.cache import KernelCache
 from tilework.runtime.devices.cuda.driver import driver
 from tilework.runtime.devices.launch_program import LaunchProgram
+from tilework.runtime.devices.llvm.compile import compile_ir
+from tilework.runtime.devices.llvm.device import link as native_link
+from tilework.targets import target_to_compile_for
 from tilework.tools.bench.gpu.programs import matrix_product
 from tilework.tools.bench.networks.catalogue import NETWORKS, SMALL
 from tilework.tools.light_models import LIGHT_MODELS, load_light_model
@@ -36,6 +43,8 @@ from tilework.tools.opt_tool import main
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
 KERNEL = Path(__file__).parents[1] / "lowering" / "compile-gpu-kernel.mlir"
+
+PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798")
 
 
 @pytest.fixture(scope="module")
@@ -208,14 +217,55 @@ def test_warps_compute_what_te_says(dtype: str):
             run(planted)
 
 
-def test_a_function_without_code_is_refused_before_llvm_sees_it():
-    """LLVM would end the process."""
-    a = te.placeholder((8,), name="A")
-    b = te.compute((8,), lambda i: te.sin(a[i]), name="B")
+def elementwise(function: Any, dtype: str) -> tuple[te.Schedule, list[te.Tensor]]:
+    a = te.placeholder((8,), dtype, name="A")
+    b = te.compute((8,), lambda i: function(a[i]), name="B")
     s = te.create_schedule(b.op)
     s[b].bind(b.op.axis[0], te.thread_axis("threadIdx.x"))
-    with pytest.raises(te.ScheduleError, match="there is no 'math.sin' on f32 for NVIDIA's devices yet"):
-        tw.build(s, [a, b], target="cuda")
+    return s, [a, b]
+
+
+def test_a_function_without_code_is_refused_before_llvm_sees_it():
+    """LLVM would end the process."""
+    with pytest.raises(te.ScheduleError, match="there is no 'math.exp' on f64 for NVIDIA's devices yet"):
+        tw.build(*elementwise(te.exp, "float64"), target="cuda")
+
+
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
+def test_angles_are_assembled(name: str, ptxas: str, cache: KernelCache, tmp_path: Path):
+    function = tw.build(*elementwise(getattr(te, name), "float32"), target="cuda", cache=cache)
+    assemble(ptxas, LaunchProgram.decode(function.object_code).source, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["sinf", "cosf", "tanf"])
+def test_angles_far_from_zero(name: str):
+    """The code for devices, run by this processor: three units in the last place of a float, infinities no numbers."""
+    text = ModuleText(target_to_compile_for("llvm"))
+    text.declare(name, f"declare float @{name}(float)")
+    text.declare("sinf", "declare float @sinf(float)")
+    define_far_angles(text)
+    export = f"""define void @run(ptr %x, ptr %y) {{
+  %a = load float, ptr %x, align 4
+  %b = call float @{name}(float %a)
+  store float %b, ptr %y, align 4
+  ret void
+}}
+"""
+    text.define("run", export)
+    code = native_link([compile_ir(str(text), text.target)], "llvm", "run", [ctypes.c_void_p] * 2, None).code()
+    rng = np.random.default_rng(0)
+    far = np.exp2(rng.uniform(28, 128, 300)).astype(np.float32) * rng.choice([-1, 1], 300).astype(np.float32)
+    y = np.empty(1, np.float32)
+    for x in (*far, np.float32(2**28), np.finfo(np.float32).max):
+        with localcontext(prec=110):
+            wanted = getattr(math, name[:3])(float(Decimal(float(x)) % (2 * PI)))
+        given = np.array([x], np.float32)
+        code.entry(given.ctypes.data, y.ctypes.data)
+        assert abs(y[0] - wanted) <= 3 * np.spacing(np.float32(abs(wanted))), x
+    for x in (np.inf, -np.inf, np.nan):
+        given = np.array([x], np.float32)
+        code.entry(given.ctypes.data, y.ctypes.data)
+        assert np.isnan(y[0])
 
 
 def test_a_machine_without_a_driver_says_so(cache: KernelCache):
