@@ -33,10 +33,11 @@ _MATHEMATICS = """
 """
 
 _DEVICES = """
-    INFINITY NAN all any as_double as_float as_int as_long barrier blockDim blockIdx clamp clz cross ctz device distance
-    dot event_t fence get_global_id get_group_id get_local_id gridDim host image1d_t image2d_t image3d_t length mad
-    mad24 max min mix mul24 normalize pipe popcount ptrdiff_t radians read_only read_write rsqrt sampler_t select shared
-    shuffle sign size_t smoothstep step threadIdx threadgroup uchar uint ulong uniform ushort warpSize write_only
+    INFINITY NAN all any as_double as_float as_int as_long as_type barrier blockDim blockIdx block_number clamp clz
+    cross ctz device distance dot event_t fence get_global_id get_group_id get_local_id gridDim host image1d_t image2d_t
+    image3d_t length mad mad24 max min mix mul24 normalize pipe popcount ptrdiff_t radians read_only read_write rsqrt
+    sampler_t saturate select shared shuffle sign size_t smoothstep step threadIdx thread_number threadgroup uchar uint
+    ulong uniform ushort warpSize write_only
 """
 
 _VECTORS = [

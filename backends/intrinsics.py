@@ -34,8 +34,8 @@ Handler = Callable[[Any, Any], None]
 class IntrinsicWriter(ABC):
     """How a back end writes intrinsics. What is abstract here is said in its language."""
 
-    folder: ClassVar[str]
-    """The folder of the back end, in which its emitters lie."""
+    folders: ClassVar[tuple[str, ...]]
+    """The folders of back ends in which its emitters lie."""
     kind: ClassVar[str]
     """What snippets for it are said to be for."""
 
@@ -107,7 +107,8 @@ class IntrinsicWriter(ABC):
     # -- inside
 
     def _emitters(self) -> Mapping[str | type[Operation], Handler]:
-        return _handlers_in(folders_of(f"backends/{self.folder}/intrinsics"))
+        found = (folders_of(f"backends/{name}/intrinsics") for name in self.folders)
+        return _handlers_in(tuple(folder for folders in found for folder in folders))
 
     def _write_meaning(self, e: Any, op: CallIntrinsicOp, declaration: Declaration) -> None:
         block = _meaning_block(declaration, op)

@@ -86,7 +86,6 @@ class PassTiming(Instrumentation):
         lines.append(_row(whole, whole, "Total"))
         return "\n".join(lines) + "\n"
 
-
     def as_json(self) -> str:
         """The same tree as JSON, as `--mlir-output-format=json` has it: an object a timer, with its parts inside."""
         return json.dumps([_object(part) for part in self.total.parts.values()], indent=1) + "\n"

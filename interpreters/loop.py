@@ -52,7 +52,7 @@ from tilework.interpreters.buffers import (
 )
 from tilework.interpreters.independence import Dependences
 from tilework.interpreters.loop_access import Access, Frame, Mask, Names, OrderMatters, along
-from tilework.interpreters.loop_parts import parts_step
+from tilework.interpreters.loop_parts import part_accesses, parts_step
 from tilework.interpreters.loop_plan import Mode, plan_loops
 from tilework.interpreters.symbols import bind_symbols
 from tilework.interpreters.threads import watch_of
@@ -304,7 +304,10 @@ class LoopProgram:
 
     def _parts(self, op: IntrinsicOp) -> Step:
         positions = [self._facts.resolve(part.position) for part in op.parts]
-        return parts_step(op, positions, self._names, [self._lead.get(part.memref, 0) for part in op.parts])
+        leads = [self._lead.get(part.memref, 0) for part in op.parts]
+        parts = part_accesses(op, positions, self._names, leads)
+        step = parts_step(op, parts)
+        return step if self._watch is None else self._watch.watched_parts(op, parts, step)
 
     def _alloca(self, op: memref.AllocaOp) -> Step:
         lead = self._plan.axes_around(op)

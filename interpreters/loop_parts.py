@@ -25,9 +25,14 @@ from tilework.interpreters.loop_access import Frame, Mask, Names, along
 Step: TypeAlias = Callable[[Frame, Mask], None]
 
 
-def parts_step(op: IntrinsicOp, positions: list[Expr], names: Names, leads: list[int]) -> Step:
-    """What an operation on parts of buffers does. leads: of how many axes each buffer has memory of its own."""
-    result, *arguments = [PartAccess(op, *of_part, names) for of_part in zip(op.parts, positions, leads, strict=True)]
+def part_accesses(op: IntrinsicOp, positions: list[Expr], names: Names, leads: list[int]) -> list[PartAccess]:
+    """The parts of an operation. leads: of how many axes each buffer has memory of its own."""
+    return [PartAccess(op, *of_part, names) for of_part in zip(op.parts, positions, leads, strict=True)]
+
+
+def parts_step(op: IntrinsicOp, parts: list[PartAccess]) -> Step:
+    """What an operation on parts of buffers does."""
+    result, *arguments = parts
     declaration = declaration_of(op, op.intrinsic)
 
     def run(frame: Frame, mask: Mask) -> None:
@@ -64,6 +69,11 @@ class PartAccess:
         buffer.storage[places[chosen]] = values[chosen]
         if buffer.written is not None:
             buffer.written[places[chosen]] = True
+
+    def places(self, frame: Frame, mask: Mask) -> tuple[Buffer, Array, Mask]:
+        """The buffer, the positions in its storage of the elements that are touched, and where they are touched."""
+        buffer: Buffer = frame.values[self.slot]
+        return buffer, self._positions(frame, buffer, mask), mask
 
     def _positions(self, frame: Frame, buffer: Buffer, mask: Mask) -> Array:
         """Where in the storage the elements lie; an error where one that is needed lies outside of the buffer."""

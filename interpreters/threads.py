@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from xdsl.ir import BlockArgument
+import numpy as np
+from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tilework.analysis.accesses import root_buffer
 from tilework.analysis.domains import loops_around
 from tilework.analysis.launches import mapped_threads
-from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, ForOp, KernelOp
+from tilework.dialects.graph.base import Array
+from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, ForOp, IntrinsicOp, KernelOp, StoreOp
+from tilework.interpreters.buffers import Buffer
 from tilework.interpreters.loop_access import Access, Frame, Mask, Names
+from tilework.interpreters.loop_parts import PartAccess
 from tilework.interpreters.races import Races
 
 Step: TypeAlias = Callable[[Frame, Mask], None]
+
+Places: TypeAlias = Callable[[Frame, Mask], tuple[Buffer, Array, Mask]]
+"""Says which positions of a buffer's storage are touched, and where."""
 
 
 class ThreadWatch:
@@ -30,15 +37,30 @@ class ThreadWatch:
 
     def watched(self, access: Access, step: Step) -> Step:
         """A load or a store, noted before it is done."""
-        is_argument = isinstance(root_buffer(access.op.memref), BlockArgument)
-        around = list(loops_around(access.op))  # of one launch: the next one has threads of its own
+        return self._watched(access.op, [(access.op.memref, access.places, isinstance(access.op, StoreOp))], step)
+
+    def watched_parts(self, op: IntrinsicOp, parts: Sequence[PartAccess], step: Step) -> Step:
+        """An intrinsic on buffers, noted before it is done; parts: those of the operation, the result's first."""
+        touched = list(zip(op.parts, parts, strict=True))
+        reads = [(part.memref, access.places, False) for part, access in touched if part.form.is_read]
+        writes = [(part.memref, access.places, True) for part, access in touched if part.form.is_written]
+        return self._watched(op, [*reads, *writes], step)
+
+    def _watched(self, op: Operation, touches: Sequence[tuple[SSAValue, Places, bool]], step: Step) -> Step:
+        """A step of an operation, and before it a note of what it touches: a buffer, where, and whether it writes."""
+        around = list(loops_around(op))  # of one launch: the next one has threads of its own
         threads, blocks = ([loop for loop in around if loop.kind.data in kinds] for kinds in (BLOCK_THREADS, BLOCKS))
 
         def run(frame: Frame, mask: Mask) -> None:
-            buffer, positions, touched = access.places(frame, mask)
-            self._of_block.note(access.op, buffer, positions, self._number(threads, frame), touched)
-            if is_argument:
-                self._of_launch.note(access.op, buffer, positions, self._number(blocks, frame), touched)
+            for memref, places, writes in touches:
+                buffer, positions, touched = places(frame, mask)
+                noted = [(self._of_block, threads)]
+                if isinstance(root_buffer(memref), BlockArgument):
+                    noted.append((self._of_launch, blocks))
+                for races, loops in noted:
+                    number = _spread(self._number(loops, frame), positions)
+                    mask_of_elements = None if touched is None else _spread(touched, positions)
+                    races.note(op, memref, buffer, positions, number, mask_of_elements, writes=writes)
             step(frame, mask)
 
         return run
@@ -69,6 +91,12 @@ class ThreadWatch:
         for loop in loops:
             number = number * (loop.extent.constant or 1 << 32) + frame.values[self._slots[loop.index]]
         return number
+
+
+def _spread(values: Any, positions: Array) -> Array:
+    """Values for each axis as values for each element, whose dimensions are behind those of axes."""
+    given = np.asarray(values)
+    return given.reshape(*given.shape, *[1] * (positions.ndim - given.ndim)) if given.ndim else given
 
 
 def watch_of(kernel: KernelOp, names: Names) -> ThreadWatch | None:

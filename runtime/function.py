@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -16,10 +16,15 @@ from tilework.runtime.addresses import addresses, are_apart
 from tilework.runtime.arena import ArenaPool
 from tilework.runtime.arrays import ALIGNMENT, Array, dtype_named, input_array, packed, packed_empty
 from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
+from tilework.runtime.devices.device_arrays import is_on_device, overlap
+from tilework.runtime.devices.launching import LaunchedKernel
 from tilework.runtime.devices.registry import link
 from tilework.runtime.shapes import InputShapes
 from tilework.runtime.tensor_spec import Dim, TensorSpec
 from tilework.runtime.threads import get_num_threads
+
+_Memory = TypeVar("_Memory")
+"""What an array is, on the host or on a device."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +101,14 @@ class Function:
         return {name: cast("Array", arrays[name]) for name in (self.info.arguments[i].name for i in self.info.outputs)}
 
     def __call__(self, *args: object) -> None:
-        """Run. Raises UsageError for an array of wrong kind, dtype or shape, or one that cannot be written.
+        """Run; on arrays of a device as they are, where all of them are there, such as tensors of PyTorch.
 
-        TileworkError where a subscript that is checked was out of bounds; results are of no use then.
+        Raises UsageError for an array of wrong kind, dtype or shape, or one that cannot be written, TileworkError where
+        a subscript that is checked was out of bounds; results are of no use then.
         """
+        if any(map(is_on_device, args)):
+            self._run_on_device(args)
+            return
         arrays = self._arrays(args)
         sizes = self._sizes.of(tuple([arrays[i].shape for i in self.info.inputs]))
         self._check_outputs(arrays, sizes)
@@ -121,6 +130,21 @@ class Function:
         for report in reports:
             self._look_at(report)
 
+    def _run_on_device(self, args: Sequence[object]) -> None:
+        """Run on arrays of a device, without a copy."""
+        kernel, specs = self._linked, self.info.arguments
+        if not isinstance(kernel, LaunchedKernel) or self.info.checks or self._narrow:
+            raise UsageError(f"{self.info.name} takes arrays of the host: copy those of devices there")
+        self._check_count(args)
+        arrays = kernel.device_arrays({spec.name: value for spec, value in zip(specs, args, strict=True)})
+        for array, spec, dtype in zip(arrays, specs, self._dtypes, strict=True):
+            if array.dtype != dtype:
+                raise UsageError(f"'{spec.name}' is {array.dtype}, {self.info.name} takes {dtype}")
+        sizes = self._sizes.of(tuple([arrays[i].shape for i in self.info.inputs]))
+        self._check_shapes([array.shape for array in arrays], sizes)
+        self._refuse_overlaps(arrays, overlap)
+        kernel.run_on_device([arrays[i] for i in self._passed], sizes.scratch, [*sizes.symbols.values()])
+
     def _look_at(self, report: Array) -> None:
         """Raise TileworkError where a subscript was out of bounds."""
         for text, (is_outside, subscript, size) in zip(self.info.checks, report.tolist(), strict=True):
@@ -135,14 +159,17 @@ class Function:
         return f"Function({self.info.name}: {', '.join(map(str, self.info.arguments))})"
 
     def _arrays(self, args: Sequence[object]) -> list[Array]:
+        self._check_count(args)
+        return [
+            self._writable(value, spec, dtype) if i in self._written else self._readable(value, spec, dtype)
+            for i, (value, spec, dtype) in enumerate(zip(args, self.info.arguments, self._dtypes, strict=True))
+        ]
+
+    def _check_count(self, args: Sequence[object]) -> None:
         specs = self.info.arguments
         if len(args) != len(specs):
             known = "; ".join(map(str, specs))
             raise UsageError(f"{self.info.name} takes {len(specs)} arrays ({known}); {len(args)} given")
-        return [
-            self._writable(value, spec, dtype) if i in self._written else self._readable(value, spec, dtype)
-            for i, (value, spec, dtype) in enumerate(zip(args, specs, self._dtypes, strict=True))
-        ]
 
     def _memory(self, arrays: list[Array]) -> list[Array]:
         """The arrays as compiled code takes them: 4-bit integers two to a byte."""
@@ -167,18 +194,23 @@ class Function:
         return array
 
     def _check_outputs(self, arrays: Sequence[Array], sizes: CallSizes) -> None:
+        self._check_shapes([array.shape for array in arrays], sizes)
+        if not are_apart(arrays):
+            self._refuse_overlaps(arrays, np.may_share_memory)
+
+    def _check_shapes(self, shapes: Sequence[tuple[int, ...]], sizes: CallSizes) -> None:
+        """Raise UsageError where an array that is written has another shape than the sizes of the others say."""
         for i, expected in zip(self.info.outputs, sizes.outputs, strict=True):
-            if arrays[i].shape != expected:
+            if shapes[i] != expected:
                 spec, symbols = self.info.arguments[i], sizes.symbols
-                known = "" if arrays[i].ndim != len(expected) or not symbols else f" with {_listed(symbols)}"
-                raise UsageError(
-                    f"'{spec.name}' has shape {arrays[i].shape}, {self.info.name} writes {expected}{known}"
-                )
-        if are_apart(arrays):
-            return
+                known = "" if len(shapes[i]) != len(expected) or not symbols else f" with {_listed(symbols)}"
+                raise UsageError(f"'{spec.name}' has shape {shapes[i]}, {self.info.name} writes {expected}{known}")
+
+    def _refuse_overlaps(self, arrays: Sequence[_Memory], overlap: Callable[[_Memory, _Memory], bool]) -> None:
+        """Raise UsageError where an array that is written shares memory with another one."""
         for i in self.info.outputs:
             for j, other in enumerate(arrays):
-                if i != j and np.may_share_memory(arrays[i], other):
+                if i != j and overlap(arrays[i], other):
                     names = self.info.arguments[i].name, self.info.arguments[j].name
                     raise UsageError(f"'{names[0]}' is written and overlaps '{names[1]}': pass an array of its own")
 

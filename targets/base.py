@@ -124,6 +124,11 @@ class Target(ABC):
         """Whether all kernels of a program that has such a device run there, but for those of other devices."""
         return False
 
+    @property
+    def multiplies_halves(self) -> bool:
+        """Whether products of f16 and of bf16, with sums of f32, are faster than those of f32."""
+        return False
+
     def with_weights(self, count: int) -> Self:
         """This machine as it runs a program with so many bytes of weights again and again.
 

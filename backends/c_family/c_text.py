@@ -122,10 +122,13 @@ class FunctionText:
     # -- the whole
 
     def definition(self, head: str, parameters: Sequence[str]) -> str:
-        """The text of the function; `head` is such as `static void f`. It says which parameters are not read."""
+        """The text of the function; `head` is such as `static void f`. It says which parameters are not read.
+
+        Attributes in double brackets may stand behind a parameter's name.
+        """
         lines = self._read_lines()
         words = set[str]().union(*(words_of(line.text) for line in lines))
-        names = [parameter.rpartition(" ")[2].lstrip("*") for parameter in parameters]
+        names = [parameter.partition(" [[")[0].rpartition(" ")[2].lstrip("*&") for parameter in parameters]
         unread = [f"{INDENT}(void){name};" for name in names if name not in words]
         body = [f"{INDENT * line.depth}{line.text}" for line in lines]
         return "\n".join((f"{head}({listed(parameters)}) {{", *unread, *body, "}", ""))

@@ -25,7 +25,7 @@ from tilework.dialects.te.intrinsic import IntrinsicOp as Declaration
 class CIntrinsics(IntrinsicWriter):
     """Intrinsics as expressions and statements of C."""
 
-    folder = "c_family"
+    folders = ("c_family",)
     kind = "c"
 
     def write_call(self, e: Emitter, op: CallIntrinsicOp, declaration: Declaration, snippet: str) -> None:

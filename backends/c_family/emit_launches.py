@@ -41,11 +41,12 @@ def _emit(file: FileText, kernel: KernelOp, spelling: Spelling) -> None:
         parameters += _buffer(e, argument)
     for argument, symbol in zip(kernel.symbol_values, kernel.symbols, strict=True):
         e.set(argument, e.text.fresh(symbol.data))
-        parameters.append(f"{e.spelling.scalars['i64']} {e.get(argument)}")
+        parameters.append(spelling.size.format(type=spelling.scalars["i64"], name=e.get(argument)))
     e.block(kernel.body.block)
     x, y, z = block_sizes(kernel)
     head = spelling.kernel.format(x=x, y=y, z=z, all=x * y * z)
-    file.define(name, e.text.definition(f"{head} {name}", parameters))
+    numbered = [spelling.parameter.format(declaration=p, number=i) for i, p in enumerate(parameters)]
+    file.define(name, e.text.definition(f"{head} {name}", [*numbered, *spelling.numbers]))
 
 
 def _buffer(e: Emitter, argument: SSAValue) -> list[str]:

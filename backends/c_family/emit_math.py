@@ -52,7 +52,7 @@ _FUNCTIONS: dict[type[Operation], str] = {
 
 def _call(name: str):
     def write(c: Expressions, form: Form, *operands: str) -> str:
-        if form.kind == "f32" and name in VECTOR_FUNCTIONS:
+        if form.kind == "f32" and name in VECTOR_FUNCTIONS and name not in c.spelling.library:
             return f"{math_function(c, name, form)}({', '.join(operands)})"
         return c.function(form, name, *operands)
 

@@ -22,7 +22,9 @@ class Spelling:
     reinterpret: the bits of a value as one of another type; where nothing does that, they are copied. vectors: types of
     vectors, and operations on them. threads: the number of a thread, or of its block, by the kind of the loop over
     them. barrier: the statement at which the threads of a block wait for each other. offset: the type of an argument
-    that says how many elements behind what is given a buffer begins; None where a pointer is given.
+    that says how many elements behind what is given a buffer begins; None where a pointer is given. parameter: an
+    argument of a kernel that is launched, given its declaration and its number; size: the declaration of a size among
+    them; numbers: what follows them. library: functions that the library of the dialect computes well for float.
     """
 
     head: str
@@ -42,6 +44,10 @@ class Spelling:
     threads: Mapping[Kind, str] = field(default_factory=dict[Kind, str])
     barrier: str = ""
     offset: str | None = None
+    parameter: str = "{declaration}"
+    size: str = "{type} {name}"
+    numbers: tuple[str, ...] = ()
+    library: frozenset[str] = frozenset()
 
 
 _SCALARS = {
@@ -183,3 +189,44 @@ CUDA = Spelling(
     barrier="__syncthreads();",
 )
 """CUDA C, without vectors."""
+
+_METAL_HEAD = """\
+/* Compile with -fno-fast-math: a product and a sum are rounded as one number only where it says fma, and infinities and
+   NaN are what they are. */
+#include <metal_stdlib>
+using namespace metal;
+#pragma METAL fp math_mode(safe)
+#pragma METAL fp contract(off)
+#define PRAGMA(text) _Pragma(#text)
+#define UNROLLED(count) PRAGMA(clang loop unroll_count(count))
+"""
+
+METAL = Spelling(
+    head=_METAL_HEAD,
+    scalars=_OPENCL_SCALARS,
+    kernel="[[max_total_threads_per_threadgroup({all})]] kernel void",
+    outlined="void",
+    helper="static inline",
+    restrict="__restrict",
+    local="{type} {name}[{count}];",
+    spaces={None: "device ", "shared": "threadgroup ", "local": "thread ", "register": "thread "},
+    functions={"f32": "{}"},
+    builtin="{}",
+    nan={"f32": "NAN"},
+    infinity={"f32": "INFINITY"},
+    reinterpret="as_type<{type}>({text})",
+    vectors=GnuVectors(_OPENCL_SCALARS, "static inline"),
+    threads={
+        **{kind: f"block_number.{axis}" for kind, axis in zip(BLOCKS, "zyx", strict=True)},
+        **{kind: f"thread_number.{axis}" for kind, axis in zip(BLOCK_THREADS, "zyx", strict=True)},
+    },
+    barrier="threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);",
+    parameter="{declaration} [[buffer({number})]]",
+    size="constant {type} &{name}",
+    numbers=(
+        "uint3 block_number [[threadgroup_position_in_grid]]",
+        "uint3 thread_number [[thread_position_in_threadgroup]]",
+    ),
+    library=frozenset({"cos", "pow", "sin", "tan"}),
+)
+"""The Metal shading language, without vectors. It has no double, in which our own functions of angles compute."""

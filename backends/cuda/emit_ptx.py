@@ -14,17 +14,21 @@ from xdsl.ir import SSAValue
 
 from tilework.algebra.c_names import c_name
 from tilework.analysis.accesses import memory_space
+from tilework.analysis.warps import is_for_warps
+from tilework.backends.cuda.far_angles import define_far_angles
+from tilework.backends.cuda.fragments import FRAGMENT, SCOPE, count_of
 from tilework.backends.element_types import stored_as
 from tilework.backends.launches import block_sizes, index_bits, launched_kernels
 from tilework.backends.llvm.bfloat16 import refuse_arithmetic
 from tilework.backends.llvm.conversions import define_conversions
+from tilework.backends.llvm.emit_intrinsics import LLVMIntrinsics
 from tilework.backends.llvm.emit_kernel import kernel_handlers
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import llvm_type
 from tilework.backends.llvm.text import ModuleText, global_name
 from tilework.backends.local_buffers import element_count
-from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, BarrierOp, ForOp, KernelOp
+from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, BarrierOp, ForOp, IfOp, KernelOp
 from tilework.dialects.support.memory_scopes import SHARED, untagged
 from tilework.targets.cpu.target import CpuTarget
 from tilework.targets.gpu.target import GpuTarget
@@ -41,6 +45,15 @@ _SPACES = {None: 1, SHARED: 3}
 _BARRIER = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)"
 
 
+class PtxIntrinsics(LLVMIntrinsics):
+    """Intrinsics of NVIDIA's devices, and those that LLVM has for all machines."""
+
+    folders = ("cuda", "llvm")
+
+
+INTRINSICS = PtxIntrinsics()
+
+
 def as_processor(target: GpuTarget) -> CpuTarget:
     """A device of NVIDIA as LLVM's code generator knows it."""
     return CpuTarget("llvm", 1, triple="nvptx64-nvidia-cuda", cpu=target.arch, features=())
@@ -48,7 +61,8 @@ def as_processor(target: GpuTarget) -> CpuTarget:
 
 def device_handlers() -> Handlers:
     """How operations of kernels of devices are written."""
-    return {**kernel_handlers(), ForOp: _for, BarrierOp: _barrier, memref.AllocaOp: _alloca}
+    own: Handlers = {ForOp: _for, IfOp: _if, BarrierOp: _barrier, memref.AllocaOp: _alloca}
+    return {**kernel_handlers(), **INTRINSICS.handlers(), **own}
 
 
 def emit_launched(module: ModuleOp, target: GpuTarget) -> str:
@@ -56,6 +70,7 @@ def emit_launched(module: ModuleOp, target: GpuTarget) -> str:
     text = ModuleText(as_processor(target))
     for kernel in launched_kernels(module):
         _emit(text, kernel, target)
+    define_far_angles(text)
     return str(text)
 
 
@@ -105,6 +120,14 @@ def _for(e: Emitter, op: ForOp) -> None:
     e.block(op.body.block)
 
 
+def _if(e: Emitter, op: IfOp) -> None:
+    """What the first thread of a warp does for all of them, they do together."""
+    if is_for_warps(op):
+        e.block(op.then_body.block)
+    else:
+        LOOP_HANDLERS[IfOp](e, op)
+
+
 def _barrier(e: Emitter, op: BarrierOp) -> None:
     e.text.line(_BARRIER)
 
@@ -112,6 +135,8 @@ def _barrier(e: Emitter, op: BarrierOp) -> None:
 def _alloca(e: Emitter, op: memref.AllocaOp) -> None:
     """Shared memory is a variable of the module; what a thread has to itself becomes registers."""
     elements = max(element_count(op), 1)
+    if memory_space(op.memref) == SCOPE:
+        elements = FRAGMENT * count_of(op.memref, op)
     array = f"[{elements} x {llvm_type(stored_as(op.memref.type.element_type, op))}]"
     hint = op.memref.name_hint or "local"
     if untagged(memory_space(op.memref)) != SHARED:

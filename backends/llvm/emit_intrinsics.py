@@ -32,7 +32,7 @@ _DECLARED = re.compile(r"declare [^@]*@([\w.$-]+)\(")
 class LLVMIntrinsics(IntrinsicWriter):
     """Intrinsics as instructions of LLVM."""
 
-    folder = "llvm"
+    folders = ("llvm",)
     kind = "llvm"
 
     def write_call(self, e: Emitter, op: CallIntrinsicOp, declaration: Declaration, snippet: str) -> None:

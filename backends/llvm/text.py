@@ -39,6 +39,10 @@ class ModuleText:
         """Declare the external function `@name`, unless it was; intrinsics need no declaration."""
         self._declarations.setdefault(name, declaration)
 
+    def takes_declaration(self, name: str) -> bool:
+        """Whether `@name` was declared; it is no more, so that it may be defined."""
+        return self._declarations.pop(name, None) is not None
+
     def define(self, name: str, text: str) -> None:
         """Add the definition of `@name`."""
         assert name not in self._definitions, name

@@ -48,7 +48,7 @@ RESULT = "result"
 
 _RESERVED = frozenset({RESULT, "type", "suffix"})
 
-_WANTS = ("accumulates", "buffers", "cost", "multiples", "reset", "snippets", "update")
+_WANTS = ("accumulates", "buffers", "cost", "multiples", "reset", "snippets", "update", "warp")
 
 
 @irdl_op_definition
@@ -75,11 +75,12 @@ class IntrinsicOp(IRDLOperation):
     what accumulates is its own update. buffers: for the arguments and the result a memref type that says the strides, a
     `?` for any (without a layout, rows may lie apart, and elements of a row follow each other), and the scope that
     buffers are to have (without one, memory of any kind). multiples: for the arguments and the result, of what number
-    the element at which a part begins is a multiple, as in `array<i64: 8, 1, 1>`; 1 for any. cost: how many additions
-    of vectors it takes the time of, 1 if nothing is said. snippets: by the kind of target, the text that a back end
-    writes, or a list of lines. `$name` is an argument there, for buffers a pointer, `$result` the result's pointer,
-    `$name_stride0` the first stride of a buffer; a name that begins with `_` is a value of the snippet's own. A back
-    end that has neither a snippet nor an emitter writes the meaning of one on scalars.
+    the element at which a part begins is a multiple, as in `array<i64: 8, 1, 1>`; 1 for any. warp: the threads of a
+    warp do it together, once. cost: how many additions of vectors it takes the time of, 1 if nothing is said. snippets:
+    by the kind of target, the text that a back end writes, or a list of lines. `$name` is an argument there, for
+    buffers a pointer, `$result` the result's pointer, `$name_stride0` the first stride of a buffer; a name that begins
+    with `_` is a value of the snippet's own. A back end that has neither a snippet nor an emitter writes the meaning of
+    one on scalars.
     """
 
     name = "te.intrinsic"
@@ -93,6 +94,7 @@ class IntrinsicOp(IRDLOperation):
     cost = opt_prop_def(FloatAttr)
     multiples = opt_prop_def(DenseArrayBase.constr(i64))
     snippets = opt_prop_def(DictionaryAttr)
+    warp = opt_prop_def(UnitAttr)
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
 
@@ -169,7 +171,7 @@ class IntrinsicOp(IRDLOperation):
         for type_ in (*self.function_type.inputs, *self.function_type.outputs):
             if not isinstance(type_, AnyFloat | IntegerType):
                 raise VerifyException(f"an intrinsic is on scalars or on tensors, all of them, not on {type_}")
-        for name in ("accumulates", "buffers", "multiples", "reset", "update"):
+        for name in ("accumulates", "buffers", "multiples", "reset", "update", "warp"):
             if name in self.properties:
                 raise VerifyException(f"'{name}' is for intrinsics on tensors")
         *ops, last = self.body.block.ops

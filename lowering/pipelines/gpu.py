@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.passes import ModulePass
 
 from tilework.lowering.schedule_to_loop import ScheduleToLoop
+from tilework.transforms.loop.bind_warps import BindWarps
 from tilework.transforms.loop.emulate_narrow_types import EmulateNarrowTypes
 from tilework.transforms.loop.flatten_storage import FlattenStorage
 from tilework.transforms.loop.hoist_invariant import HoistInvariant
@@ -32,6 +33,7 @@ LOOPS: tuple[ModulePass, ...] = (
     RewriteUnsafeSelect(),
     InferScopes(),
     LowerThreadAllreduce(),  # before barriers, which what it shares needs
+    BindWarps(),  # behind it: a warp that multiplies is no sum of its threads
     InsertBarriers(),  # while a loop says by its kind which threads do it
     MapThreads(),  # the text is what one thread does now
     VerifyResources(),  # before time is spent on what no device runs

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from tilework.algebra.errors import UsageError
 from tilework.runtime.arena import Arena, ArenaPool
 from tilework.runtime.arrays import Array
 from tilework.runtime.devices.device import Device
+from tilework.runtime.devices.device_arrays import DeviceArray, device_array
 from tilework.runtime.devices.launch_program import LaunchProgram
 from tilework.runtime.manifest import DeviceUse
 
@@ -23,8 +26,33 @@ class LoadedProgram(Protocol):
         ...
 
 
+Work: TypeAlias = Callable[[], None]
+"""Launches kernels, and waits for none."""
+
+
+class NotedLaunch(NamedTuple):
+    """A kernel that was launched, by its number among those of a device, on what buffers and with what sizes."""
+
+    kernel: int
+    addresses: tuple[int, ...]
+    symbols: tuple[int, ...]
+
+
+class DeviceMemory(NamedTuple):
+    """The kind of the device in DLPack, the number of the stream that arrays are used on, and what waits for others."""
+
+    kind: int
+    stream: int
+    wait_for: Callable[[int], None]
+
+
 class Driver(Protocol):
     """A device and its one queue. Addresses are those of the device, or of the host where that is said."""
+
+    @property
+    def arrays(self) -> DeviceMemory | None:
+        """How other libraries say that arrays are in the device's memory; None where none does."""
+        ...
 
     def allocate(self, size: int) -> Arena:
         """Memory of the device, free again once nobody holds it. Raises TileworkError where it has not that much."""
@@ -44,6 +72,17 @@ class Driver(Protocol):
 
     def load(self, program: LaunchProgram) -> LoadedProgram:
         """Make code of a program. Raises TileworkError where the device's compiler refuses it."""
+        ...
+
+    def prepared(self, work: Work) -> Work:
+        """What does the same as some work that launches kernels, with as little to do for the host as the device lets.
+
+        The work runs once, or its launches are noted once.
+        """
+        ...
+
+    def seconds_of(self, work: Work) -> float:
+        """How long the device takes for what some work launches."""
         ...
 
 
@@ -83,6 +122,29 @@ class LaunchedKernel:
         driver, buffers = self._driver(), self._program.buffers
         places, symbols = arguments[: len(buffers)], arguments[len(buffers) : len(buffers) + len(self._program.symbols)]
         return ResidentKernel(self._loaded, driver, self._program, places, symbols)
+
+    def run_on_device(self, arrays: Sequence[DeviceArray], scratch: Sequence[int], symbols: Sequence[int]) -> None:
+        """Run it on arrays that are in the device's memory already, until it has run.
+
+        scratch: sizes of what it needs besides.
+        """
+        driver = self._driver()
+        arenas = [driver.allocate(max(size, 1)) for size in scratch]
+        self._loaded.launch([*(array.address for array in arrays), *(arena.address for arena in arenas)], symbols)
+        driver.wait()
+
+    def device_arrays(self, arrays: Mapping[str, object]) -> list[DeviceArray]:
+        """Arrays, by name, as memory of the device, once they are ready.
+
+        Raises UsageError for those that are elsewhere, or have gaps.
+        """
+        memory = self._driver().arrays
+        if memory is None:
+            raise UsageError("the kernel's device takes arrays of the host alone")
+        found = [device_array(value, name, memory.kind, memory.stream) for name, value in arrays.items()]
+        for stream in {array.stream for array in found if array.stream is not None}:
+            memory.wait_for(stream)
+        return found
 
     @cached_property
     def _loaded(self) -> LoadedProgram:
@@ -135,6 +197,7 @@ class LaunchDevice(Device):
         self._driver = driver
         self._kernels = [driver.load(LaunchProgram.decode(code)) for code in codes]
         self._arenas = ArenaPool(driver.allocate)
+        self._noted: list[NotedLaunch] | None = None
 
     @property
     def arenas(self) -> ArenaPool:
@@ -148,7 +211,30 @@ class LaunchDevice(Device):
 
     def launch(self, kernel: int, buffers: Any, symbols: Any) -> None:
         taken = self.use.kernels[kernel]
-        self._kernels[kernel].launch(buffers[: taken.buffers], symbols[: taken.symbols] if taken.symbols else ())
+        sizes = tuple(symbols[: taken.symbols]) if taken.symbols else ()
+        launched = NotedLaunch(kernel, tuple(buffers[: taken.buffers]), sizes)
+        if self._noted is not None:
+            self._noted.append(launched)
+        self.repeat([launched])
+
+    @contextmanager
+    def noting(self) -> Generator[list[NotedLaunch]]:
+        """What is launched meanwhile. It can be repeated while the module is kept and is not called."""
+        self._noted = []
+        try:
+            yield self._noted
+        finally:
+            self._noted = None
+
+    def repeat(self, launches: Sequence[NotedLaunch]) -> None:
+        """Launch once more what was launched, on the same memory, and copy nothing."""
+        for kernel, addresses, symbols in launches:
+            self._kernels[kernel].launch(addresses, symbols)
+
+    @property
+    def driver(self) -> Driver:
+        """What runs the kernels."""
+        return self._driver
 
     def copy_in(self, to: int, source: int, count: int) -> None:
         if count:

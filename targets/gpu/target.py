@@ -100,6 +100,11 @@ class GpuTarget(Target):
         """Its memory is its own: what stayed on the host would be copied there and back."""
         return True
 
+    @property
+    def multiplies_halves(self) -> bool:
+        """Warps of NVIDIA's devices do, by instructions that those from sm_80 on have."""
+        return self.arch not in ("", "sm_75")
+
     def lanes(self, element_bits: int) -> int:
         """A thread computes with one number at a time."""
         return 1

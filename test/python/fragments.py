@@ -9,9 +9,7 @@ from typing import NamedTuple
 
 HANGING = frozenset("Of By As Whose Are".split())
 """Docstrings begin with none of these, but for `As many` and `As much`."""
-PREPOSITIONS = frozenset(
-    "From In To For With At Over Without Between Along Beside On Through Up Under Around".split()
-)
+PREPOSITIONS = frozenset("From In To For With At Over Without Between Along Beside On Through Up Under Around".split())
 VERB = re.compile(
     r"\b(?:is|are|was|were|be|has|have|had|does|do|did|can|may|must|will|would|cannot|gives?|takes?|makes?|holds?|goes|"
     r"stands?|needs?|says?|reads?|writes?|stays?|runs?|counts?|computes?|calls?|becomes?|lies|lie|gets?|asks?|waits?|"

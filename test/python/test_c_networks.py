@@ -10,11 +10,10 @@ import onnx
 import pytest
 from c_compilers import need_compiler
 from test_c_library import example, make, need_emulator, write
-from test_networks import SMALL
 
 import tilework as tw
 from tilework.runtime.cache import KernelCache
-from tilework.tools.bench.networks.catalogue import NETWORKS
+from tilework.tools.bench.networks.catalogue import NETWORKS, SMALL
 from tilework.tools.light_models import LIGHT_MODELS, load_light_model
 
 

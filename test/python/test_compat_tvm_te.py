@@ -60,9 +60,7 @@ def test_a_reducer_joins_two_values_as_well():
 
 def test_reductions_start_from_their_identity():
     A, k = te.placeholder((4,), name="A"), te.reduce_axis((0, 4), "k")
-    with pytest.raises(
-        tvm.TVMError, match="^te.sum has no init=: a reduction starts from its identity; join"
-    ):
+    with pytest.raises(tvm.TVMError, match="^te.sum has no init=: a reduction starts from its identity; join"):
         te.sum(A[k], axis=k, init=1.0)
 
 

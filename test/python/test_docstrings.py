@@ -9,8 +9,10 @@ from fragments import docstrings, is_fragment
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = sorted(
-    folder for folder in ROOT.iterdir() if folder.is_dir() and not folder.name.startswith(".") and folder.name !=
-    "build" )
+    folder
+    for folder in ROOT.iterdir()
+    if folder.is_dir() and not folder.name.startswith(".") and folder.name != "build"
+)
 
 NOT_YET = ("rules/gpu/", "tuning/")
 """Folders that have fragments still; each goes from here when it has none."""

@@ -14,33 +14,11 @@ import tilework as tw
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
 from tilework.runtime.cache import KernelCache
-from tilework.tools.bench.networks.catalogue import NETWORKS, network_model
+from tilework.tools.bench.networks.catalogue import NETWORKS, SMALL, network_model
 from tilework.tools.bench.tasks import save_model
 from tilework.tools.cli import main
 
 onnxruntime = pytest.importorskip("onnxruntime")
-
-RESIDUAL: dict[str, Any] = {"image": 32, "width": 4, "blocks": (1, 2)}
-LSTM: dict[str, Any] = {"hidden": 10, "vocabulary": 20}
-WORDS: dict[str, Any] = {"layers": 1, "words": 6, "size": 16, "heads": 4}
-
-SMALL: dict[str, dict[str, Any]] = {
-    "resnet18": RESIDUAL,
-    "mobilenet_v1": {"image": 32, "divisor": 16},
-    "dqn": {},
-    "dcgan": {"width": 4},
-    "lstm_step": LSTM,
-    "lstm_35": {"steps": 3, **LSTM},
-    "dqn_2013": {},
-    "mobilenet_v2": {"image": 32, "divisor": 16},
-    "resnext26": {"image": 32, "width": 8, "blocks": (1, 2), "groups": 4},
-    "unet": {"image": 16, "width": 4, "depth": 2},
-    "encoder": WORDS,
-    "decoder_step": WORDS,
-    "resnet18_qdq": RESIDUAL,
-    "resnet18_qdq_tight": RESIDUAL,
-}
-"""Sizes for tests; those without are small anyway."""
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gpu_programs import cooperative
 from onnx import TensorProto, helper, numpy_helper
 from test_networks import small_network
 
@@ -15,6 +14,7 @@ from tilework import te
 from tilework.algebra.errors import TileworkError
 from tilework.runtime.cache import KernelCache
 from tilework.runtime.devices.opencl.queue import queue
+from tilework.tools.bench.gpu.programs import matrix_product
 from tilework.tools.bench.networks.catalogue import NETWORKS
 from tilework.tools.light_models import load_light_model, random_feeds
 
@@ -41,13 +41,13 @@ def test_a_product_of_matrices(n: int, shared: bool, cache: KernelCache):
     rng = np.random.default_rng(n)
     a, b = rng.standard_normal((2, n, n)).astype(np.float32)
     c = np.empty_like(a)
-    cooperative(n, shared=shared, target="opencl", cache=cache)(a, b, c)
+    matrix_product(n, shared=shared, target="opencl", cache=cache)(a, b, c)
     np.testing.assert_allclose(c, a.astype(np.float64) @ b, rtol=1e-5, atol=1e-5)
 
 
 def test_only_the_cooperative_one_shares_memory(cache: KernelCache):
     texts = [
-        cooperative(64, shared=shared, target="opencl", cache=cache).object_code.decode() for shared in (True, False)
+        matrix_product(64, shared=shared, target="opencl", cache=cache).object_code.decode() for shared in (True, False)
     ]
     assert [text.count("__local float") for text in texts] == [2, 0]
     assert [text.count("barrier(") for text in texts] == [2, 0]

@@ -42,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
         "plugins": ", ".join(f"{plugin.name} in {plugin.root}" for plugin in plugins()) or "none",
         "OpenCL": _device(opencl_device),
         "CUDA": _device(cuda_device),
+        "Metal": "source alone, by opt-tool -t metal",
         "onnxruntime": _onnxruntime(),
     }
     width = max(map(len, facts))

@@ -25,6 +25,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tilework.tools.fuzz", description=__doc__)
     parser.add_argument("--accepted", type=int, default=20000, help="how many accepted schedules to check")
     parser.add_argument("--seed", type=int, default=0, help="the first seed; each case is one")
+    parser.add_argument("--step", type=int, default=1, help="from one seed to the next: 32 runs devices' cases, too")
     parser.add_argument("--out", type=Path, default=Path("fuzz-findings"), help="where reproducers go")
     parser.add_argument("--family", choices=FAMILIES, help="compile for random machines of a family, not for this one")
     options = parser.parse_args()
@@ -43,7 +44,7 @@ def main() -> int:
             except Exception:  # a method of the te language let something escape that is no refusal
                 findings.append(seed)
                 print(f"seed {seed}: {traceback.format_exc()}", file=sys.stderr)
-                seed += 1
+                seed += options.step
                 continue
             outcome = case.run()
             if outcome.refused is not None:
@@ -56,9 +57,9 @@ def main() -> int:
                 traits.update(case.traits())
                 counts.update(outcome.counts)
                 progress.advance(bar)
-            seed += 1
+            seed += options.step
     seconds = time.perf_counter() - start
-    print(f"seeds {options.seed} to {seed - 1}: {accepted} schedules accepted, ", end="")
+    print(f"seeds {options.seed} to {seed - options.step}: {accepted} schedules accepted, ", end="")
     print(f"{refusals.total()} refused, {len(findings)} findings, {seconds:.0f} s")
     for count in (f"{count} of these {trait}" for trait, count in sorted(traits.items())):
         print(f"  {count}")

@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from tilework.algebra.index_expr import product
 from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import is_compiled, known_in
-from tilework.analysis.program_targets import target_of
+from tilework.analysis.program_targets import devices_around, target_of
 from tilework.dialects.graph.accumulation import is_half
 from tilework.dialects.graph.arguments import ArgMaxOp, ArgMinOp
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
@@ -65,10 +65,10 @@ class WidenHalfPrecision(TileworkPass):
     Values are now converted once: inputs where they come in, results where they leave the function, parameters before
     the first run. What a `graph.cast` of the network makes is still rounded.
 
-    Four things stay narrow. What is moved before anything is computed of it; what is moved with such and returned, as
-    keys and values of the words so far are; matrices whose numbers are each read for a few products only, for which
-    time goes by until they are there; and what is compared, or made an integer: it is rounded first, so that it is
-    decided by the numbers that the function returns.
+    Five things stay narrow. Products, on a target that multiplies such numbers faster. What is moved before anything is
+    computed of it; what is moved with such and returned, as keys and values of the words so far are; matrices whose
+    numbers are each read for a few products only, for which time goes by until they are there; and what is compared, or
+    made an integer: it is rounded first, so that it is decided by the numbers that the function returns.
 
     This is an algorithm and no pattern: an operator is widened or not by what became of all that it reads, and between
     one step and the next the types of the graph do not fit each other.
@@ -117,6 +117,8 @@ class _Graph:
 
     def _stays(self, op: GraphOp) -> bool:
         """Whether an operator takes the numbers as narrow as the network has them."""
+        if isinstance(op, DenseOp | MatmulOp) and _runs_on_halves(op):
+            return all(is_half(element_type(v.type)) for v in op.operands)
         if not _moves(op):
             return isinstance(op, (*_DECIDES, KernelOp))
         wide = [v in self._instead for v in op.operands if is_half(element_type(v.type))]
@@ -205,6 +207,12 @@ class _Graph:
             Rewriter.insert_op(new, InsertPoint.before(reader))
             self._casts[value] = new.results[0]
         return self._casts[value]
+
+
+def _runs_on_halves(op: GraphOp) -> bool:
+    """Whether what runs the products of the program, the host or a device that takes all, multiplies halves faster."""
+    takers = [target for target in devices_around(op).values() if target.takes_every_kernel]
+    return (takers[0] if takers else target_of(op)).multiplies_halves
 
 
 def _moves(op: GraphOp) -> bool:

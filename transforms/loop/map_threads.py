@@ -45,9 +45,9 @@ class MapThreads(TileworkPass):
         load %s[15 - %u]
 
     Of each kind there are as many threads as its longest loop has iterations; of a shorter one, some do nothing but
-    wait at barriers. Shared buffers are one for each block. Refuses a store to memory that threads share which is in no
-    loop over some of them: all would store; and a read of a buffer that each thread has for itself, where another one
-    has written.
+    wait at barriers. Threads that are in no loop over blocks are one block. Shared buffers are one for each block.
+    Refuses a store to memory that threads share which is in no loop over some of them: all would store; and a read of a
+    buffer that each thread has for itself, where another one has written.
     This is an algorithm and no pattern: how many threads there are is told from all loops of a statement. Requires
     barriers (`loop-insert-barriers`).
     """
@@ -121,8 +121,10 @@ def _check_own(launch: Launch, buffer: SSAValue, accesses: list[ThreadAccess]) -
             raise _foreign_read(buffer, access)
     if not any(access.is_store for access in dealt):
         return
+    fixed = [loop.index for loop in around]  # of one buffer there is one such thread
+    others = {kind: count for kind, count in launch.block_threads.items() if kind not in kinds}
     for access in dealt:
-        if access.is_store and meet(access, access, _serial(access), launch.block_threads):
+        if access.is_store and meet(access, access, [*_serial(access), *fixed], others):
             message = (
                 f'%{buffer.name_hint or "?"} is "{memory_space(buffer)}", of which every thread has its own, and '
                 'several threads store to one element of it here: put it into "shared", or sum up by rfactor'
@@ -166,14 +168,10 @@ def _map(launch: Launch) -> None:
     statement = launch.statement
     place = InsertPoint.before(statement)
     around: dict[Kind, ForOp] = {}
-    for kind in (*BLOCKS, *BLOCK_THREADS):
-        if kind in launch.extents:
-            loop = _first_of(launch, kind)
-            around[kind] = ForOp(0, launch.extents[kind], loop.axis.data, kind=kind)
-            around[kind].index.name_hint = loop.index.name_hint
-            copy_location(around[kind], loop)
-            Rewriter.insert_op(around[kind], place)
-            place = InsertPoint.at_end(around[kind].body.block)
+    for kind, loop in _loops_of(launch).items():
+        around[kind] = loop
+        Rewriter.insert_op(loop, place)
+        place = InsertPoint.at_end(loop.body.block)
     statement.detach()
     Rewriter.insert_op(statement, place)
     first_thread = next((loop for kind, loop in around.items() if kind in BLOCK_THREADS), None)
@@ -189,8 +187,20 @@ def _is_shared(op: memref.AllocaOp) -> bool:
     return untagged(memory_space(op.memref)) == SHARED
 
 
-def _first_of(launch: Launch, kind: Kind) -> ForOp:
-    return next(loop for loop in thread_loops(launch.statement) if loop.kind.data is kind)
+def _loops_of(launch: Launch) -> dict[Kind, ForOp]:
+    """New loops over blocks and threads, outermost first. Threads that are in no block are those of one."""
+    found: dict[Kind, ForOp] = {}
+    if launch.extents.keys().isdisjoint(BLOCKS):
+        found[Kind.BLOCK_X] = ForOp(0, 1, "block", kind=Kind.BLOCK_X)
+        found[Kind.BLOCK_X].index.name_hint = "block"
+        copy_location(found[Kind.BLOCK_X], launch.statement)
+    for kind in (*BLOCKS, *BLOCK_THREADS):
+        if kind in launch.extents:
+            loop = next(loop for loop in thread_loops(launch.statement) if loop.kind.data is kind)
+            found[kind] = ForOp(0, launch.extents[kind], loop.axis.data, kind=kind)
+            found[kind].index.name_hint = loop.index.name_hint
+            copy_location(found[kind], loop)
+    return found
 
 
 def _dissolve(loop: ForOp, around: ForOp, launch: Launch) -> None:

@@ -1,4 +1,4 @@
-"""Vectors of devices whose threads are the lanes."""
+"""Vectors on devices whose threads compute with one number at a time."""
 
 from __future__ import annotations
 
@@ -7,25 +7,22 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tilework.dialects.loop import ForOp, KernelOp, Kind
-from tilework.dialects.loop.control import KindAttr
+from tilework.dialects.loop import ForOp, KernelOp, Kind, KindAttr
 from tilework.transforms.patterns import PatternPass
 
 
 def _legal(op: Operation) -> str | None:
-    if isinstance(op, ForOp) and op.kind.data is Kind.VECTORIZED:
-        return f"loop '{op.axis.data}' is vectorized"
-    return None
+    return "a vectorized loop" if isinstance(op, ForOp) and op.kind.data is Kind.VECTORIZED else None
 
 
 @dataclass(frozen=True)
 class UnrollLanes(PatternPass):
-    """Let the lanes of a vectorized loop be statements one after the other.
+    """Unroll vectorized loops: a thread of a device computes with the lanes one after the other.
 
-    loop.for %i = 0 to 4 "i" vectorized { .. }   ->   loop.for %i = 0 to 4 "i" unrolled { .. }
+    loop.for %i = 0 to 4 "i" vectorized { .. }  ->  loop.for %i = 0 to 4 "i" unrolled { .. }
 
-    It is for devices that run a thread in each lane of their vectors: a thread has numbers alone, and what it loads
-    from places that follow each other the device's compiler joins. Leaves no vectorized loop.
+    Lanes that lie side by side in memory are one access all the same where the code generator, or the device's
+    compiler, knows that they are aligned. Requires nothing; leaves no vectorized loops.
     """
 
     name = "loop-unroll-lanes"
@@ -33,11 +30,11 @@ class UnrollLanes(PatternPass):
     legal_after = staticmethod(_legal)
 
 
-class LanesToStatements(RewritePattern):
-    """A vectorized loop is an unrolled one."""
+class LanesOneByOne(RewritePattern):
+    """The lanes of a vectorized loop are its iterations, unrolled."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ForOp, rewriter: PatternRewriter) -> None:
         if op.kind.data is Kind.VECTORIZED:
-            op.kind = KindAttr(Kind.UNROLLED)
+            op.properties["kind"] = KindAttr(Kind.UNROLLED)
             rewriter.notify_op_modified(op)

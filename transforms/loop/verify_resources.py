@@ -15,7 +15,7 @@ from tilework.analysis.program_targets import target_of
 from tilework.analysis.sizes import bits_of
 from tilework.dialects.loop import BLOCKS, KernelOp, Kind
 from tilework.dialects.support.diagnostics import CompileError
-from tilework.dialects.support.memory_scopes import SHARED, is_private, untagged
+from tilework.dialects.support.memory_scopes import SHARED, is_of_intrinsics, is_private, untagged
 from tilework.targets.gpu.target import GpuTarget
 from tilework.transforms.base import TileworkPass
 
@@ -82,7 +82,8 @@ def _verify_memory(launch: Launch, target: GpuTarget) -> None:
                 "of these, or compute its stage at the root",
                 op,
             )
-        taken[is_own] += op.memref.type.element_count() * bits_of(op.memref.type) // 8
+        threads = target.warp if is_of_intrinsics(scope) else 1  # of what a warp has each thread holds a part
+        taken[is_own] += op.memref.type.element_count() * bits_of(op.memref.type) // 8 // threads
         allowed = target.thread_bytes if is_own else target.shared_bytes
         if taken[is_own] > allowed:
             whose = "a thread's own buffers" if is_own else "a block's shared buffers"

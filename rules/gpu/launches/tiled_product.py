@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from xdsl.ir import SSAValue
 
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.rules.gpu.launch import Launch, LaunchRule, LaunchSchedule
+from tilework.rules.gpu.product_axes import Axis, fused, grouped, joined
 from tilework.rules.gpu.product_form import Operand, Product
 from tilework.rules.gpu.product_tile import PADDING, Side, Tile, choose_tile
 from tilework.targets.gpu.target import GpuTarget
@@ -52,13 +51,6 @@ class TiledProductSchedule(LaunchSchedule):
         _Writing(s, self).write()
 
 
-class _Axis(NamedTuple):
-    """An axis of a stage, and its name."""
-
-    name: str
-    value: SSAValue
-
-
 class _Writing:
     """Writes the schedule of one product."""
 
@@ -79,30 +71,6 @@ class _Writing:
             self.fetch(copy, operand, side)
             s.double_buffer(copy)
 
-    # -- which axes there are
-
-    @property
-    def groups(self) -> list[tuple[str, ...]]:
-        """The axes of the result that become one each: those of the batch, if there are any, rows, and columns."""
-        product = self.product
-        return [axes for axes in (product.batch, product.rows, product.columns) if axes]
-
-    def grouped(self, axes: Mapping[str, SSAValue]) -> list[_Axis]:
-        """One axis for each group, in order, given the axes that a stage of the product's shape has, by its names."""
-        s, product, own = self.s, self.product, dict(axes)
-        if product.grouping is not None:
-            halves = s.split(own[product.grouping.axis], product.grouping.count)
-            own |= dict(zip(product.grouping.names, halves, strict=True))
-            own = {name: own[name] for name in product.extents if name in own}
-        order = [own[name] for group in self.groups for name in group]
-        if order != [*own.values()]:
-            s.reorder(order)
-        return [self.fused([_Axis(name, own[name]) for name in group]) for group in self.groups]
-
-    def fused(self, axes: Sequence[_Axis]) -> _Axis:
-        """Adjacent axes as one."""
-        return _Axis(_joined(axis.name for axis in axes), self.s.fuse([axis.value for axis in axes]))
-
     # -- stages
 
     def sums(self) -> StageHandle:
@@ -110,7 +78,7 @@ class _Writing:
         s, name = self.s, self.product.stage
         stage = s.stage(name)
         spatial = s.spatial_axes(name)
-        axes = self.grouped({n: stage.axes[n] for n in spatial})
+        axes = grouped(s, self.product, {n: stage.axes[n] for n in spatial})
         sums = s.cache_write(stage, "register", [*(axis.name for axis in axes), *self.product.summed])
         if name != self.final:
             s.compute_inline(stage)
@@ -120,13 +88,13 @@ class _Writing:
         """What a block has of a factor: its part of the batch, if that decides, terms, its own rows or columns."""
         s, source = self.s, operand.source
         handle = s.argument(source) if isinstance(source, int) else s.stage(source).handle
-        batch = [_joined(self.product.batch)] if operand.batch else []
-        own = _joined(self.product.rows if operand is self.product.left else self.product.columns)
+        batch = [joined(self.product.batch)] if operand.batch else []
+        own = joined(self.product.rows if operand is self.product.left else self.product.columns)
         scope = "shared" if len(operand.summed) < 2 else "local"
         copy = s.reindex(handle, scope, sums, [*batch, *operand.summed, own])
         if scope == "shared":
             return copy
-        terms = self.fused([_Axis(name, copy.axes[name]) for name in operand.summed])
+        terms = fused(s, [Axis(name, copy.axes[name]) for name in operand.summed])
         tile = s.cache_write(copy, "shared", [*batch, terms.name, own])
         s.compute_inline(copy)
         return tile
@@ -138,7 +106,7 @@ class _Writing:
         s, tile = self.s, self.tile
         stage = s.stage_with_axes(self.final, s.spatial_axes(self.final))
         names = s.spatial_axes(self.product.stage)
-        *batch, rows, columns = self.grouped(dict(zip(names, stage.axes.values(), strict=True)))
+        *batch, rows, columns = grouped(s, self.product, dict(zip(names, stage.axes.values(), strict=True)))
         blocks, virtual, threads, elements = zip(
             self.dealt_out(rows, tile.rows), self.dealt_out(columns, tile.columns), strict=True
         )
@@ -152,7 +120,7 @@ class _Writing:
             s.bind(axis, "vthread")
         return threads[-1]
 
-    def dealt_out(self, axis: _Axis, side: Side) -> tuple[SSAValue, ...]:
+    def dealt_out(self, axis: Axis, side: Side) -> tuple[SSAValue, ...]:
         """An axis as blocks, virtual threads, threads, and elements of each."""
         s = self.s
         block, inside = s.split(axis.value, side.length)
@@ -163,7 +131,7 @@ class _Writing:
         """Put the loops of a thread in order; the loop from one fetch to the next."""
         s, tile = self.s, self.tile
         spatial = {name: value for name, value in sums.axes.items() if name not in self.product.summed}
-        terms = self.fused([_Axis(name, sums.axes[name]) for name in self.product.summed])
+        terms = fused(s, [Axis(name, sums.axes[name]) for name in self.product.summed])
         step, term = s.split(terms.value, tile.step)
         *batch, rows, columns = spatial.values()
         halves = [s.split(rows, tile.rows.elements, Tail.PAD), s.split(columns, tile.columns.elements, Tail.PAD)]
@@ -188,8 +156,3 @@ class _Writing:
         y, x = s.split(thread, tile.columns.threads)
         s.bind(y, "threadIdx.y")
         s.bind(x, "threadIdx.x")
-
-
-def _joined(names: Iterable[str]) -> str:
-    """The name of an axis that others are fused into."""
-    return ".".join(names)

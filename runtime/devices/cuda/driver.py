@@ -9,13 +9,15 @@ import ctypes
 import sys
 import weakref
 from collections.abc import Sequence
-from ctypes import byref, c_char_p, c_int, c_int64, c_size_t, c_uint, c_void_p
+from ctypes import byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_uint, c_ulonglong, c_void_p
 from functools import cache
 from typing import Any
 
 from tilework.algebra.errors import TileworkError
 from tilework.runtime.arena import Arena
+from tilework.runtime.devices.device_arrays import CUDA
 from tilework.runtime.devices.launch_program import LaunchProgram
+from tilework.runtime.devices.launching import DeviceMemory, Work
 
 _LIBRARIES = {"win32": "nvcuda.dll"}
 _COMPUTE_CAPABILITY = (75, 76)
@@ -66,6 +68,11 @@ class Driver:
         for value, attribute in zip(values, _COMPUTE_CAPABILITY, strict=True):
             self.call("cuDeviceGetAttribute", byref(value), c_int(attribute), self._device)
         return values[0].value * 10 + values[1].value
+
+    @property
+    def arrays(self) -> DeviceMemory:
+        """Arrays of others are used on the one stream."""
+        return DeviceMemory(CUDA, self.stream.value or 0, self.wait_for)
 
     def load(self, program: LaunchProgram) -> Loaded:
         """Load a program. Raises TileworkError with what the driver's assembler says."""
@@ -122,6 +129,41 @@ class Driver:
         """Return when everything that was launched has run."""
         self.enter()
         self.call("cuStreamSynchronize", self.stream)
+
+    def wait_for(self, stream: int) -> None:
+        """Return when everything on a stream of others has run."""
+        self.enter()
+        self.call("cuStreamSynchronize", c_void_p(stream))
+
+    def prepared(self, work: Work) -> Work:
+        """What does the same as some work: its launches as one graph, which the driver launches at once."""
+        self.enter()
+        graph, executable = c_void_p(), c_void_p()
+        self.call("cuStreamBeginCapture_v2", self.stream, c_int(2))  # CU_STREAM_CAPTURE_MODE_RELAXED
+        try:
+            work()
+        finally:
+            self.call("cuStreamEndCapture", self.stream, byref(graph))
+        self.call("cuGraphInstantiateWithFlags", byref(executable), graph, c_ulonglong(0))
+        self.call("cuGraphDestroy", graph)
+        return lambda: self.call("cuGraphLaunch", executable, self.stream)
+
+    def seconds_of(self, work: Work) -> float:
+        """How long the device takes for what some work launches."""
+        self.enter()
+        events = [c_void_p(), c_void_p()]
+        for event in events:
+            self.call("cuEventCreate", byref(event), c_uint(0))
+        start, end = events
+        self.call("cuEventRecord", start, self.stream)
+        work()
+        self.call("cuEventRecord", end, self.stream)
+        self.call("cuEventSynchronize", end)
+        milliseconds = c_float()
+        self.call("cuEventElapsedTime", byref(milliseconds), start, end)
+        for event in events:
+            self.call("cuEventDestroy_v2", event)
+        return milliseconds.value / 1e3
 
     def launch(
         self, function: c_void_p, blocks: tuple[int, int, int], threads: tuple[int, int, int], values: list[Any]

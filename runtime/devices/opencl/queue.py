@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from tilework.algebra.errors import TileworkError
 from tilework.runtime.arena import Arena
 from tilework.runtime.arrays import Array
 from tilework.runtime.devices.launch_program import LaunchProgram
+from tilework.runtime.devices.launching import Work
 from tilework.runtime.devices.opencl.memory import Addresses
 
 
@@ -31,6 +33,10 @@ class Queue:
     def name(self) -> str:
         """What the device is called."""
         return self.device.name.strip()
+
+    @property
+    def arrays(self) -> None:
+        """Buffers have handles, and no addresses that others could give."""
 
     def allocate(self, size: int) -> Arena:
         """Memory of the device. Raises TileworkError where it has not that much."""
@@ -56,6 +62,18 @@ class Queue:
     def wait(self) -> None:
         """Return when everything that was launched has run."""
         self.queue.finish()
+
+    def prepared(self, work: Work) -> Work:
+        """The work itself: launches of OpenCL have no form that is faster to repeat."""
+        return work
+
+    def seconds_of(self, work: Work) -> float:
+        """How long the device takes for what some work launches, by the clock of the host."""
+        self.wait()
+        start = perf_counter()
+        work()
+        self.wait()
+        return perf_counter() - start
 
     def options_for(self, source: str) -> list[str]:
         """What the driver's compiler is told.

@@ -62,9 +62,11 @@ loop.kernel @steps outs(%y: memref<4x32xf32>) {
   }
 }
 
-// A tag behind the scope changes nothing: the buffer is one for the block, and is hoisted out of its threads.
+// A tag behind the scope changes nothing: the buffer is one for the block, and is hoisted out of its threads. These are
+// in no loop over blocks, so that there is one.
 // CHECK-LABEL: loop.kernel @tagged
-// CHECK:         memref.alloca() : memref<16xf32, "shared.rows">
+// CHECK-NEXT:    loop.for %{{.*}} = 0 to 1 "block" blockIdx.x {
+// CHECK-NEXT:      memref.alloca() : memref<16xf32, "shared.rows">
 // CHECK-NEXT:    loop.for %[[t:.*]] = 0 to 16 "t" threadIdx.x {
 loop.kernel @tagged ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) {
   loop.for %t = 0 to 16 "t" threadIdx.x {

@@ -1,22 +1,28 @@
 // RUN: opt-tool %s -p loop-unroll-lanes | filecheck %s
 // RUN: opt-tool %s -p loop-unroll-lanes --check-semantics -o /dev/null
-// RUN: opt-tool %s --apply-pattern loop-unroll-lanes.lanes-to-statements | filecheck %s
+// RUN: opt-tool %s --apply-pattern loop-unroll-lanes.lanes-one-by-one | filecheck %s
 
-// A vectorized loop becomes an unrolled one, inside of others, too, whatever its extent; others stay as they are.
+// The lanes of a thread are computed one after the other; other loops stay what they are.
 // CHECK-LABEL: loop.kernel @lanes
-// CHECK:         loop.for %{{.*}} = 0 to 2 "i" {
-// CHECK-NEXT:      loop.for %{{.*}} = 0 to 7 "j" unrolled {
-// CHECK:         loop.for %{{.*}} = 0 to 1 "k" unrolled {
-// CHECK-NOT:     vectorized
-loop.kernel @lanes ins(%x: memref<14xf32>) outs(%y: memref<14xf32>, %z: memref<1xf32>) {
-  loop.for %i = 0 to 2 "i" {
-    loop.for %j = 0 to 7 "j" vectorized {
-      %v = loop.load %x[7 * %i + %j] : memref<14xf32>
-      loop.store %v, %y[7 * %i + %j] : memref<14xf32>
+// CHECK:         loop.for %{{.*}} = 0 to 8 "t" threadIdx.x {
+// CHECK-NEXT:      loop.for %{{.*}} = 0 to 4 "i" unrolled {
+// CHECK:         loop.for %{{.*}} = 0 to 1 "one" unrolled {
+// CHECK:         loop.for %{{.*}} = 0 to 4 "j" {
+loop.kernel @lanes ins(%x: memref<32xf32>) outs(%y: memref<32xf32>, %z: memref<4xf32>) {
+  loop.for %b = 0 to 1 "b" blockIdx.x {
+    loop.for %t = 0 to 8 "t" threadIdx.x {
+      loop.for %i = 0 to 4 "i" vectorized {
+        %v = loop.load %x[4 * %t + %i] : memref<32xf32>
+        loop.store %v, %y[4 * %t + %i] : memref<32xf32>
+      }
     }
   }
-  loop.for %k = 0 to 1 "k" vectorized {
-    %w = loop.load %x[%k] : memref<14xf32>
-    loop.store %w, %z[%k] : memref<1xf32>
+  loop.for %c = 0 to 4 "c" blockIdx.x {
+    loop.for %i = 0 to 1 "one" vectorized {
+      loop.for %j = 0 to 4 "j" {
+        %v = loop.load %x[%i + %j] : memref<32xf32>
+        loop.store %v, %z[%c] : memref<4xf32>
+      }
+    }
   }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from onnx import ModelProto
 
@@ -35,6 +36,28 @@ NETWORKS: dict[str, Callable[..., ModelProto]] = {
     "resnet18_qdq_tight": resnet18_qdq_tight,
 }
 """The first six are those of section 6 of the TVM paper (Chen et al., OSDI 2018)."""
+
+_RESIDUAL: dict[str, Any] = {"image": 32, "width": 4, "blocks": (1, 2)}
+_LSTM: dict[str, Any] = {"hidden": 10, "vocabulary": 20}
+_WORDS: dict[str, Any] = {"layers": 1, "words": 6, "size": 16, "heads": 4}
+
+SMALL: dict[str, dict[str, Any]] = {
+    "resnet18": _RESIDUAL,
+    "mobilenet_v1": {"image": 32, "divisor": 16},
+    "dqn": {},
+    "dcgan": {"width": 4},
+    "lstm_step": _LSTM,
+    "lstm_35": {"steps": 3, **_LSTM},
+    "dqn_2013": {},
+    "mobilenet_v2": {"image": 32, "divisor": 16},
+    "resnext26": {"image": 32, "width": 8, "blocks": (1, 2), "groups": 4},
+    "unet": {"image": 16, "width": 4, "depth": 2},
+    "encoder": _WORDS,
+    "decoder_step": _WORDS,
+    "resnet18_qdq": _RESIDUAL,
+    "resnet18_qdq_tight": _RESIDUAL,
+}
+"""Sizes that take a moment, such as those of tests; networks without are small anyway."""
 
 
 def check_network(word: str) -> None:

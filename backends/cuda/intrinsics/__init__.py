@@ -1,0 +1,1 @@
+"""Intrinsics of NVIDIA's devices as PTX, a file for each set."""
