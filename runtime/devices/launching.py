@@ -178,9 +178,14 @@ class ResidentKernel:
         """Begin to run it."""
         self._loaded.launch([arena.address for arena in self._arenas], self._symbols)
 
-    def wait(self) -> None:
-        """Return when it has run as often as it was launched."""
-        self._driver.wait()
+    def seconds(self, times: int) -> float:
+        """Launch it so many times; how long the device takes for them."""
+
+        def work() -> None:
+            for _ in range(times):
+                self.launch()
+
+        return self._driver.seconds_of(work)
 
     def collect(self) -> None:
         """Copy what it writes back to the host, once it has run."""

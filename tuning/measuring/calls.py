@@ -1,10 +1,10 @@
-"""How the code of a candidate is called again and again on the arrays of a task, and by which clock it is timed."""
+"""How the code of a candidate is called again and again on the arrays of a task, and timed."""
 
 from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from tilework.runtime.addresses import addresses
@@ -19,13 +19,8 @@ from tilework.tuning.measuring.repeat import repeater
 class Call(Protocol):
     """Code with its arguments."""
 
-    @property
-    def clock(self) -> Callable[[], float]:
-        """What shows how many seconds it takes."""
-        ...
-
-    def run(self, times: int) -> None:
-        """Run it so many times."""
+    def seconds(self, times: int) -> float:
+        """Run it so many times; how many seconds that takes."""
         ...
 
     def collect(self) -> None:
@@ -58,33 +53,31 @@ class _OnHost:
         self._code = what.code()
         self._lent = _lent(message)  # the memory lives as long as the call
         self._arguments = *addresses(arrays), *(arena.address for arena in self._lent), threads
-        self.clock = time.thread_time if threads == 1 else time.perf_counter
+        self._clock = time.thread_time if threads == 1 else time.perf_counter
 
-    def run(self, times: int) -> None:
+    def seconds(self, times: int) -> float:
+        before = self._clock()
         if self._code.address:
             repeater(len(self._arguments) - 1)(self._code.address, *self._arguments, times)
         else:  # what runs it is Python
             for _ in range(times):
                 self._code.entry(*self._arguments)
+        return self._clock() - before
 
     def collect(self) -> None:
         """The results are there."""
 
 
 class _OnDevice:
-    """A kernel whose buffers stay on its device: copies are not its own time."""
-
-    clock = staticmethod(time.perf_counter)
+    """A kernel whose buffers stay on its device, which times it: copies are not its own time."""
 
     def __init__(self, what: LaunchedKernel, message: Mapping[str, Any], arrays: Sequence[Array]):
         self._lent = _lent(message)
         self._resident = what.code().resident(*addresses(arrays), *(arena.address for arena in self._lent))
-        self.run(1)  # some drivers make the code of a kernel when it is first launched
+        self.seconds(1)  # some drivers make the code of a kernel when it is first launched
 
-    def run(self, times: int) -> None:
-        for _ in range(times):
-            self._resident.launch()
-        self._resident.wait()
+    def seconds(self, times: int) -> float:
+        return self._resident.seconds(times)
 
     def collect(self) -> None:
         self._resident.collect()

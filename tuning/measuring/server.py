@@ -66,9 +66,7 @@ class Server:
     def _run(self, message: Mapping[str, Any], code: bytes) -> Answer:
         """Run the code in this process."""
         call = call_of(linked(message, code, self.arrays), message, self.arrays)
-        before = call.clock()
-        call.run(1)
-        first = call.clock() - before
+        first = call.seconds(1)
         call.collect()
         outputs = self.arrays[self.inputs :]
         if not message["is_known"]:
@@ -100,18 +98,12 @@ def difference(output: int, element: int, shape: Sequence[int], found: str, righ
 
 def _least(call: Call) -> float:
     """The least time of a run. Runs too short for the clock are timed several at a time."""
-
-    def timed(several: int) -> float:
-        before = call.clock()
-        call.run(several)
-        return call.clock() - before
-
-    several, taken = 1, timed(1)
+    several, taken = 1, call.seconds(1)
     while taken < SAMPLE_SECONDS and several < MOST_IN_A_SAMPLE:
         several *= 2
-        taken = timed(several)
+        taken = call.seconds(several)
     samples = int(min(MOST_SAMPLES, max(FEWEST_SAMPLES, ENOUGH_SECONDS / max(taken, SAMPLE_SECONDS))))
-    return min(timed(several) for _ in range(samples)) / several
+    return min(call.seconds(several) for _ in range(samples)) / several
 
 
 def _close(found: Array, right: Array, allowed: float) -> Any:
