@@ -348,7 +348,7 @@ def test_explain_reasons_of_branches_and_size():
     ]
 
 
-@pytest.mark.parametrize("length", [20_000])
+@pytest.mark.parametrize("length", [2_000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_a_very_long_graph(length: int):
     """No recursion, nothing quadratic: a chain with long skip connections, as deep as graphs come."""
 

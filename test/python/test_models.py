@@ -30,7 +30,7 @@ TOLERANCE = 1e-4
 LARGE = ("bvlc_alexnet", "vgg19", "zfnet512")
 """Their weights take up to half a gigabyte; `test_light_models` finds the other six meaningful."""
 
-SLOW = (*LARGE, "densenet121", "inception_v1")
+SLOW = (*LARGE, "densenet121", "inception_v1", "inception_v2")
 """The networks that are left to `make slow`."""
 
 
