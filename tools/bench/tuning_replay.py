@@ -2,9 +2,11 @@
 
     python -m tilework.tools.bench.tuning_replay collect FOLDER [--trials 800]
     python -m tilework.tools.bench.tuning_replay replay FOLDER [--trials 200] [--seeds 12] [--json FILE]
+    python -m tilework.tools.bench.tuning_replay publish FOLDER --json FILE
 
 `collect` measures random candidates of six kernels, each into a file of records, on one thread. `replay` lets explorers
-search among these candidates alone: what they propose is the record that is nearest to it.
+search among these candidates alone: what they propose is the record that is nearest to it. `publish` writes the table
+and the plot of `docs/tuning.md` into a folder, from what `replay` wrote.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from statistics import median
+from statistics import geometric_mean, median
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ from tilework.api import tune
 from tilework.runtime.threads import set_num_threads
 from tilework.targets import parse_target
 from tilework.tools.bench.tuning_programs import PROGRAMS
+from tilework.tools.report.searches_plot import searches_plot
+from tilework.tools.report.threads_plot import svg_text
 from tilework.tuning.budget import MODEL
 from tilework.tuning.candidate import Candidate
 from tilework.tuning.explorers.registry import explorer_named
@@ -183,10 +187,35 @@ def _thinned(curves: Sequence[Sequence[float]], what: Recorded) -> list[float]:
     return [median(least / curve[n] for curve in curves) for n in range(BATCH - 1, length, BATCH)]
 
 
+def _publish(folder: Path, file: Path) -> None:
+    found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    rows: list[list[str]] = []
+    for kernel, of in found.items():
+        for title, numbers in of["searches"].items():
+            parts = [f"{numbers[key]:.0f}" for key in ("to rule", "to 95%", "to 98%")]
+            rows.append([kernel, title, *parts, *(f"{numbers[f'at {n}']:.3f}" for n in MARKS)])
+    columns = ["kernel", "search", "to the rule's speed", "to 95 %", "to 98 %", *(f"after {n}" for n in MARKS)]
+    table = {
+        "id": "replay",
+        "about": "Trials to a speed, and parts of the best speed.",
+        "columns": columns,
+        "rows": rows,
+    }
+    (folder / "tuning.json").write_text(json.dumps({"tables": [table]}, indent=1) + "\n", encoding="utf-8")
+    titles = next(iter(found.values()))["curves"]
+    curves = {title: _mean_curve([of["curves"][title] for of in found.values()]) for title in titles}
+    (folder / "tuning-searches.svg").write_text(svg_text(searches_plot(curves, BATCH)), encoding="utf-8")
+
+
+def _mean_curve(curves: Sequence[Sequence[float]]) -> list[float]:
+    """The geometric means over kernels."""
+    return [geometric_mean(parts) for parts in zip(*curves, strict=False)]
+
+
 def main() -> None:
     """Collect records, or replay searches over them."""
     parser = argparse.ArgumentParser(description="replay searches over recorded trials")
-    parser.add_argument("command", choices=["collect", "replay"])
+    parser.add_argument("command", choices=["collect", "replay", "publish"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--kernels", nargs="+", default=KERNELS, choices=KERNELS, metavar="NAME")
     parser.add_argument("--trials", type=int, help="by default 800 to collect, 200 to replay")
@@ -195,6 +224,7 @@ def main() -> None:
     options = parser.parse_args()
     commands: Mapping[str, Callable[[], None]] = {
         "collect": lambda: _collect(options.folder, options.kernels, options.trials or 800),
+        "publish": lambda: _publish(options.folder, options.json),
         "replay": lambda: _replay(options.folder, options.kernels, options.seeds, options.trials or 200, options.json),
     }
     commands[options.command]()
