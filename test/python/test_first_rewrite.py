@@ -49,7 +49,7 @@ class Checkout:
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run Python on the copy."""
         environment = {**os.environ, "PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-P", *arguments]
+        command = [sys.executable, *arguments]
         return subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
 
     def run_tests(self, tests: list[str]) -> subprocess.CompletedProcess[str]:

@@ -80,8 +80,6 @@ def run(options: argparse.Namespace) -> int:
             check_writable(Path(path))
     if options.family is not None:
         return _layers(options)
-    options.busy_before = None if options.targets else busy_cores()  # what is simulated takes no time
-    warn_if_busy(options.busy_before)
     if options.bit_serial:
         return _bit_serial(options)
     if options.compile:
@@ -106,6 +104,7 @@ def _models(options: argparse.Namespace) -> int:
     threads, yardsticks = parse_threads(options.threads), _yardsticks(options)
     plan = Plan(parse_dims(options.dim), threads, options.repeat, yardsticks, options.kernels, options.precision)
     models = _checked_models(options.models)
+    _watch_machine(options)
     results: list[dict[str, Any]] = []
     for model in models:
         results.append(measure_model(model, plan))
@@ -154,6 +153,7 @@ def _check(results: list[dict[str, Any]]) -> int:
 def _compiling(options: argparse.Namespace) -> int:
     from tilework.tools.bench.compiling import measure_compiling  # the compiler, which models are measured without
 
+    _watch_machine(options)
     measured = measure_compiling(options.repeat)
     print("\n".join(compiling_lines(measured)))
     _write(options, {"compiling": measured})
@@ -164,7 +164,9 @@ def _bit_serial(options: argparse.Namespace) -> int:
     from tilework.tools.bench.bit_serial import bit_serial_rows, measure_bit_serial  # the compiler, in this process
 
     results: list[dict[str, Any]] = []
-    for threads in parse_threads(options.threads):
+    numbers = parse_threads(options.threads)
+    _watch_machine(options)
+    for threads in numbers:
         results.append(measure_bit_serial(options.repeat, threads))
         print(f"{threads} thread(s), us", *columns(bit_serial_rows(results[-1])), sep="\n", flush=True)
     _write(options, {"bit_serial": results})
@@ -184,9 +186,15 @@ def _layers(options: argparse.Namespace) -> int:
     return 0
 
 
+def _watch_machine(options: argparse.Namespace) -> None:
+    """Warn of a busy machine before something is measured; what was found stays in the options."""
+    options.busy_before = busy_cores()
+    warn_if_busy(options.busy_before)
+
+
 def _write(options: argparse.Namespace, measured: Mapping[str, Any]) -> None:
     if options.json is not None:
-        load = {} if options.targets or options.family else {"load": load_of_machine(options.busy_before)}
+        load = {"load": load_of_machine(options.busy_before)} if "busy_before" in options else {}
         data = {"schema": SCHEMA, "machine": machine(), **load, **measured}
         _write_text(options.json, json.dumps(data, indent=1) + "\n")
 
