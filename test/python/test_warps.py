@@ -11,7 +11,9 @@ from warp_machine import Warp
 from xdsl.parser import Parser
 
 from tilework.analysis.program_targets import HOST, set_targets
+from tilework.backends.base import refuse_unaccepted
 from tilework.backends.cuda.emit_ptx import emit_launched
+from tilework.backends.registry import backend_for
 from tilework.dialects import loop
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.registration import make_context
@@ -98,6 +100,13 @@ def test_tiles_of_loops_that_are_not_unrolled_are_refused():
     text = two_tiles("f16").replace("@mma.zero writes %r[16] of", "@mma.zero writes %r[16 * %block] of")
     with pytest.raises(CompileError, match="the subscript of tile register %r is no constant: unroll the loops"):
         emitted(text)
+
+
+def test_what_each_thread_would_do_by_itself_is_refused():
+    text = two_tiles("f16").replace("loop.if [-%t >= 0] {", 'loop.for %i = 0 to 1 "i" {')
+    module = Parser(make_context(), text).parse_module()
+    with pytest.raises(CompileError, match="@mma.zero is done by all threads of a warp together, and stands beside"):
+        refuse_unaccepted(backend_for(SM_80), module, SM_80)
 
 
 @pytest.mark.parametrize(
