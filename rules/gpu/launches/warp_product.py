@@ -83,20 +83,16 @@ class WarpProduct(LaunchRule):
 
     def match(self, launch: Launch, target: GpuTarget) -> WarpProductSchedule | None:
         found = launch.product
-        if found is None or not target.multiplies_halves or found.grouping is not None:
+        if found is None or not target.multiplies_halves or found.grouping is not None or len(found.summed) != 1:
             return None
         stage = next((stage for stage in (*launch.inside, launch.root) if stage.stage.data == found.stage), None)
         intrinsic = None if stage is None else _intrinsic_for(stage)
-        if intrinsic is None or any(len(operand.summed) != 1 or operand.has_windows for operand in _operands(found)):
+        if intrinsic is None or found.left.has_windows or found.right.has_windows:
             return None
         tile = _choose(found, target)
-        return (
-            None if tile is None else WarpProductSchedule(launch.root.stage.data, found, tile, intrinsic, target.warp)
-        )
-
-
-def _operands(of: Product) -> tuple[Operand, Operand]:
-    return of.left, of.right
+        if tile is None:
+            return None
+        return WarpProductSchedule(launch.root.stage.data, found, tile, intrinsic, target.warp)
 
 
 def _intrinsic_for(stage: ComputeOp) -> str | None:
@@ -121,7 +117,7 @@ def _choose(of: Product, target: GpuTarget) -> WarpTile | None:
     step = next((step for step in STEPS if terms % step == 0), None)
     if step is None:
         return None
-    fitting = [tile for tile in _tiles(of, step) if _fits(tile, target)]
+    fitting = [tile for tile in _tiles(of, step) if _fits(tile, of, target)]
 
     def worth(tile: WarpTile) -> tuple[int, float, int]:
         blocks = _blocks(of, tile)
@@ -140,8 +136,10 @@ def _tiles(of: Product, step: int) -> Iterator[WarpTile]:
             yield WarpTile(side, other, step)
 
 
-def _fits(tile: WarpTile, target: GpuTarget) -> bool:
-    return tile.shared_bytes <= target.shared_bytes and tile.warps * target.warp <= target.resident_threads // 2
+def _fits(tile: WarpTile, of: Product, target: GpuTarget) -> bool:
+    if tile.shared_bytes > target.shared_bytes or tile.warps * target.warp > target.resident_threads // 2:
+        return False
+    return max(-(-of.count(of.rows) // tile.rows.length), of.count(of.batch)) <= target.most_blocks_yz
 
 
 def _blocks(of: Product, tile: WarpTile) -> int:
@@ -178,7 +176,7 @@ class _Writing:
         sums = s.cache_write(shared, "mma", [*axes, *product.summed])
         if product.stage != self.of.final:
             s.compute_inline(stage)
-        [term], *_, rows, columns = product.summed, *axes
+        [term], [rows, columns] = product.summed, axes[-2:]
         left, right = self.copy(product.left, sums, rows, term), self.copy(product.right, sums, term, columns)
         s.compute_at(shared, self.order_result())
         s.compute_at(sums, self.order_shared(shared))

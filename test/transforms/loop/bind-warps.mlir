@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p loop-bind-warps --target='cuda -arch=sm_80' | filecheck %s
+// RUN: opt-tool %s --apply-pattern loop-bind-warps.nest-to-warp | filecheck %s
 // RUN: opt-tool %s -p 'loop-bind-warps,loop-insert-barriers,loop-map-threads' --target='cuda -arch=sm_80' | filecheck %s --check-prefix=THREAD
 // RUN: opt-tool %s -p 'loop-bind-warps,loop-insert-barriers,loop-map-threads,loop-simplify,loop-flatten-storage,loop-tensorize' --target='cuda -arch=sm_80' --check-semantics -o /dev/null
 
