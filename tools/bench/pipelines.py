@@ -18,11 +18,11 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from sklearn.compose import make_column_transformer
+from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from tilework import pipelines
@@ -54,8 +54,9 @@ def table(rows: int) -> tuple[Any, Any]:
 
 def preprocessing() -> Any:
     """What fills in, scales and encodes the table."""
-    numbers = make_pipeline(SimpleImputer(), StandardScaler())
-    return make_column_transformer((numbers, NUMBERS), (OneHotEncoder(handle_unknown="ignore"), WORDS))
+    numbers = Pipeline([("fill", SimpleImputer()), ("scale", StandardScaler())])
+    encoder = OneHotEncoder(handle_unknown="ignore")
+    return ColumnTransformer([("numbers", numbers, NUMBERS), ("words", encoder, WORDS)])
 
 
 def _search(search: GridSearchCV, rows: Any, target: Any) -> Case:
@@ -76,14 +77,15 @@ def ridge(rows: int) -> Case:
 
 def search(rows: int) -> Case:
     """A search over penalties behind preprocessing."""
-    pipeline = make_pipeline(preprocessing(), Ridge())
+    pipeline = Pipeline([("columns", preprocessing()), ("ridge", Ridge())])
     return _search(GridSearchCV(pipeline, {"ridge__alpha": PENALTIES}, cv=5), *table(rows))
 
 
 def scoring(rows: int) -> Case:
     """The probabilities that a fitted pipeline tells."""
     frame, target = table(rows)
-    fitted: Any = make_pipeline(preprocessing(), LogisticRegression()).fit(frame[:5000], target[:5000] > 0)
+    fitted: Any = Pipeline([("columns", preprocessing()), ("model", LogisticRegression())])
+    fitted.fit(frame[:5000], target[:5000] > 0)
     compiled = pipelines.compile(fitted, frame[:5], ["predict_proba"])
     return Case(lambda: compiled.predict_proba(frame), lambda: fitted.predict_proba(frame))
 
