@@ -174,11 +174,11 @@ def _map(launch: Launch) -> None:
         place = InsertPoint.at_end(loop.body.block)
     statement.detach()
     Rewriter.insert_op(statement, place)
-    first_thread = next((loop for kind, loop in around.items() if kind in BLOCK_THREADS), None)
+    inside = next((loop for kind, loop in around.items() if kind in BLOCK_THREADS), statement)
     for op in list(statement.walk()):
-        if isinstance(op, memref.AllocaOp) and _is_shared(op) and first_thread is not None:
+        if isinstance(op, memref.AllocaOp) and _is_shared(op):
             op.detach()
-            Rewriter.insert_op(op, InsertPoint.before(first_thread))
+            Rewriter.insert_op(op, InsertPoint.before(inside))
     for loop in list(thread_loops(statement)):
         _dissolve(loop, around[loop.kind.data], launch)
 

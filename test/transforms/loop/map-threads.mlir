@@ -80,3 +80,20 @@ loop.kernel @tagged ins(%x: memref<16xf32>) outs(%y: memref<16xf32>) {
     loop.store %w, %y[%t] : memref<16xf32>
   }
 }
+
+// A block of one thread has shared memory, too: it is the block's, outside of all that it does.
+// CHECK-LABEL: loop.kernel @alone
+// CHECK-NEXT:    loop.for %{{.*}} = 0 to 4 "b" blockIdx.x {
+// CHECK-NEXT:      memref.alloca() : memref<1xf32, "shared">
+// CHECK-NEXT:      loop.for %{{.*}} = 0 to 2 "i" {
+loop.kernel @alone ins(%x: memref<4x2xf32>) outs(%y: memref<4x2xf32>) {
+  loop.for %b = 0 to 4 "b" blockIdx.x {
+    loop.for %i = 0 to 2 "i" {
+      %s = memref.alloca() : memref<1xf32, "shared">
+      %v = loop.load %x[%b, %i] : memref<4x2xf32>
+      loop.store %v, %s[0] : memref<1xf32, "shared">
+      %w = loop.load %s[0] : memref<1xf32, "shared">
+      loop.store %w, %y[%b, %i] : memref<4x2xf32>
+    }
+  }
+}
