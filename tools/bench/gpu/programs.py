@@ -39,4 +39,6 @@ def matrix_product(n: int, *, shared: bool, target: str, cache: KernelCache) -> 
         y, x = s[tile].split(inner, factor=8)
         s[tile].bind(y, thread_y)
         s[tile].bind(x, thread_x)
-    return build(s, [a, b, c], target=target, cache=cache)
+    function = build(s, [a, b, c], target=target, cache=cache)
+    assert isinstance(function, Function)
+    return function
