@@ -1,4 +1,4 @@
-"""From tables and matrices of rows to operators on whole tensors."""
+"""Tables and matrices of rows become operators on whole tensors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From columns of a table to matrices."""
+"""Columns of a table become matrices."""
 
 from __future__ import annotations
 

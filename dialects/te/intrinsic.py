@@ -128,7 +128,7 @@ class IntrinsicOp(IRDLOperation):
 
     @property
     def begins_at(self) -> tuple[int, ...]:
-        """Of what number the element is a multiple at which the part of each buffer begins, arguments first."""
+        """The part of each buffer, arguments first, begins at an element that is a multiple of this number."""
         count = len(self.function_type.inputs) + 1
         return (1,) * count if self.multiples is None else self.multiples.get_values()
 

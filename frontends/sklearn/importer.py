@@ -1,4 +1,4 @@
-"""From a fitted estimator to a program on a table for each of its methods."""
+"""A fitted estimator becomes a program on a table for each of its methods."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ class InstructionBuffer(Buffer):
 
     @property
     def data(self) -> Any:
-        """As `access_ptr`."""
+        """Give what `access_ptr` gives."""
         return self.access_ptr("rw")
 
     @property

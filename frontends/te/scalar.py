@@ -87,7 +87,7 @@ class ScalarLike(Arithmetic):
         raise NotImplementedError
 
     def equal(self, other: Any) -> Scalar:
-        """As `==`."""
+        """Compare as `==` does."""
         return self == other
 
     def astype(self, dtype: object) -> Scalar:

@@ -42,3 +42,12 @@ def sums_windows(compute: ComputeOp) -> bool:
 def work_of(stages: Sequence[Axes]) -> int:
     """The points of the axes of some stages, LARGE for each symbol."""
     return sum(map(size_of, stages))
+
+
+def may_be_shared(stage: ComputeOp) -> bool:
+    """Whether threads may each sum up some of the terms of a reduction."""
+    last = stage.terminator
+    if not isinstance(last, ReduceOp) or last.kind is None or len(stage.results) > 1:
+        return False
+    own = {name for name, _ in stage.spatial}
+    return all(own.isdisjoint(extent.variables()) for _, extent in stage.reduction)

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 
 from tilework.analysis.sizes import bytes_of
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
-from tilework.dialects.te import ComputeOp, ReduceOp
+from tilework.dialects.te import ComputeOp
 from tilework.targets.gpu.target import GpuTarget
 
 THREADS = 256
@@ -73,15 +73,6 @@ def across_memory(terms: int, target: GpuTarget) -> Shares:
     most = min(THREADS, target.threads)
     beside = min(WARP, most)
     return Shares("y", _power_of_two(min(max(terms // TERMS, 1), most // beside)), beside)
-
-
-def may_be_shared(stage: ComputeOp) -> bool:
-    """Whether threads may each sum up some of the terms of a reduction."""
-    last = stage.terminator
-    if not isinstance(last, ReduceOp) or last.kind is None or len(stage.results) > 1:
-        return False
-    own = {name for name, _ in stage.spatial}
-    return all(own.isdisjoint(extent.variables()) for _, extent in stage.reduction)
 
 
 def sums_along_memory(stage: ComputeOp) -> bool:

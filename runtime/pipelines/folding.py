@@ -50,7 +50,7 @@ def _parts(block: Sequence[Array], groups: Array) -> Iterator[tuple[int, Sequenc
 
 
 def sums_of_others(sums: Sequence[Array]) -> Iterator[Array]:
-    """For each of the sums that of all others, without subtracting: what rounds in one does not reach the rest."""
+    """Return, for each of the sums, that of all others, and subtract nothing: errors of one do not reach the rest."""
     behind = [np.zeros_like(sums[0])]
     for each in reversed(sums[1:]):
         behind.append(behind[-1] + each)

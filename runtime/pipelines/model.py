@@ -64,11 +64,14 @@ class CompiledPipeline:
         return self._method("predict")(rows)
 
     def predict_proba(self, rows: Any) -> Array:
-        """For each row the probability of each class. Raises AttributeError where it knows none."""
+        """Return, for each row, the probability of each class. Raises AttributeError where it knows none."""
         return self._method("predict_proba")(rows)
 
     def decision_function(self, rows: Any) -> Array:
-        """For each row the score of each class; of two classes, of the second. Raises AttributeError as the others."""
+        """Return, for each row, the score of each class; of two classes, of the second.
+
+        Raises AttributeError where it knows none.
+        """
         return self._method("decision_function")(rows)
 
     def _method(self, name: str) -> Method:

@@ -58,7 +58,7 @@ def windows() -> list[te.Tensor]:
 
 @pytest.mark.parametrize("program", [product, shares, windows])
 def test_every_sketch_is_right(program):
-    """Of each sketch a candidate by chance computes on the device what numpy says, or the reference interpreter."""
+    """A candidate by chance of each sketch computes what the schedule of the rules does."""
     task = Task(kernel_of(program(), None)[0], parse_target(TARGET))
     space, rng = task.space(), Random(7)
     found = [space.draw_from(sketch, rng) for sketch in range(len(space.sketches))]

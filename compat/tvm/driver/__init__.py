@@ -1,4 +1,4 @@
-"""From schedules to functions."""
+"""This package makes functions of schedules."""
 
 from tilework.compat.tvm.driver import build_module
 from tilework.compat.tvm.driver.build_module import build, lower, schedule_to_module

@@ -1,4 +1,4 @@
-"""From a function of relay to a graph module."""
+"""A function of relay becomes a graph module."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ def default_schedule(outs: Any, auto_inline: bool = True) -> te.Schedule:
 
 
 def schedule_injective(outs: Any) -> te.Schedule:
-    """As `default_schedule`; so are all of this module."""
+    """Do what `default_schedule` does; so do all of this module."""
     return te.schedule_by_rules(outs)
 
 
@@ -23,5 +23,5 @@ schedule_adaptive_pool = schedule_lrn = schedule_injective
 
 
 def schedule_pool(outs: Any, layout: str = "NCHW") -> te.Schedule:
-    """As `default_schedule`."""
+    """Do what `default_schedule` does."""
     return te.schedule_by_rules(outs)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from tilework.analysis.sizes import LARGE, size_of
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
-from tilework.rules.common.axes import joins_parts
+from tilework.rules.common.axes import joins_parts, may_be_shared
 from tilework.rules.gpu.launch import Launch, LaunchRule, LaunchSchedule
-from tilework.rules.gpu.shared_rows import Shares, across_memory, along_memory, may_be_shared, sums_along_memory
+from tilework.rules.gpu.shared_rows import Shares, across_memory, along_memory, sums_along_memory
 from tilework.targets.gpu.target import GpuTarget
 
 TERMS = 4096

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from tilework.analysis.sizes import size_of
 from tilework.dialects.schedule.builder import ScheduleBuilder
+from tilework.rules.common.axes import may_be_shared
 from tilework.rules.gpu.launch import Inside, Launch, LaunchRule, LaunchSchedule, handle_inside, names_inside
 from tilework.rules.gpu.shared_rows import (
     THREADS,
     Shares,
     across_memory,
     along_memory,
-    may_be_shared,
     sums_along_memory,
 )
 from tilework.targets.gpu.target import GpuTarget

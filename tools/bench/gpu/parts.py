@@ -231,4 +231,4 @@ PARTS = {
     "operators": Part(_operators, 5),
     "networks": Part(_networks, 6),
 }
-"""By the names that the command line has for them."""
+"""The parts have these names on the command line."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tilework.dialects.te import ComputeOp, KernelOp
-from tilework.rules.gpu.shared_rows import may_be_shared
+from tilework.rules.common.axes import may_be_shared
 from tilework.targets import Target
 from tilework.tuning.sketches.base import Decision, SketchRule
 from tilework.tuning.sketches.gpu.rows import deal_out_rows
