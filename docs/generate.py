@@ -229,6 +229,7 @@ PAGES = {
     "docs/te-conformance.md": conformance_page,
     "docs/compat-tvm-names.md": names_page,
     "docs/performance.md": partial(page_with_results, ROOT / "docs" / "performance.md"),
+    "docs/tuning.md": partial(page_with_results, ROOT / "docs" / "tuning.md"),
     "README.md": readme_page,
     **{name: partial(page_with_files, ROOT / name) for name in PAGES_WITH_FILES},
 }
