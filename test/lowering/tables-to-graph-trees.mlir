@@ -1,4 +1,5 @@
 // RUN: opt-tool %s --tables-to-graph | filecheck %s
+// RUN: opt-tool %s --apply-pattern tables-to-graph.walk-trees | filecheck %s
 
 // Each row takes as many steps in each tree as the deepest has; then the values of the leaves are summed.
 // CHECK-LABEL: func.func @trees

@@ -1,4 +1,10 @@
 // RUN: opt-tool %s --tables-to-graph --check-semantics | filecheck %s
+// RUN: opt-tool %s --apply-pattern tables-to-graph.multiply-tensors | filecheck %s --check-prefix=MULTIPLY
+// RUN: opt-tool %s --apply-pattern tables-to-graph.concat-columns | filecheck %s --check-prefix=CONCAT
+// RUN: opt-tool %s --apply-pattern tables-to-graph.add-tensors | filecheck %s --check-prefix=ADD
+// RUN: opt-tool %s --apply-pattern tables-to-graph.multiply-transposed | filecheck %s --check-prefix=GRAM
+// RUN: opt-tool %s --apply-pattern tables-to-graph.map-elements | filecheck %s --check-prefix=MAP
+// RUN: opt-tool %s --apply-pattern tables-to-graph.take-columns | filecheck %s --check-prefix=TAKE
 
 // A table is a tensor of its numbers and one of its codes; all columns of numbers in order are that tensor itself.
 // CHECK-LABEL: func.func @whole(%t: tensor<?x2xf64, #graph.dims<[N, 2]>>, %t_1: tensor<?x1xi32, #graph.dims<[N, 1]>>, %w: tensor<2x1xf64>)
@@ -6,6 +12,11 @@
 // CHECK-NEXT:    [[H:%[0-9]+]] = graph.kernel (%t_1)
 // CHECK:           arith.cmpi eq
 // CHECK:         graph.concat [[P]], [[H]] {axis = 1 : i64}
+// Each pattern alone turns its own operation into one of tensors.
+// MULTIPLY:      graph.matmul
+// MULTIPLY:      matrix.concat
+// CONCAT:        matrix.matmul
+// CONCAT:        graph.concat
 func.func @whole(%t: !bag.bag<N x [age: f64, town: !bag.dict<3>, pay: f64]>, %w: tensor<2x1xf64>) -> tensor<?x4xf64, #graph.dims<[N, 4]>> {
   %x = bag.to_matrix %t {columns = ["age", "pay"]} : (!bag.bag<N x [age: f64, town: !bag.dict<3>, pay: f64]>) -> !matrix.matrix<N x 2 x f64, [age, pay]>
   %p = matrix.matmul %x, %w {origin = "p"} : (!matrix.matrix<N x 2 x f64, [age, pay]>, tensor<2x1xf64>) -> !matrix.matrix<N x 1 x f64, [p]>
@@ -21,6 +32,11 @@ func.func @whole(%t: !bag.bag<N x [age: f64, town: !bag.dict<3>, pay: f64]>, %w:
 // CHECK:         graph.concat
 // CHECK:         graph.kernel (%t_1, %table)
 // CHECK:         graph.add
+// ADD:           graph.add
+// ADD:           matrix.gram
+// GRAM:          matrix.add
+// GRAM:          graph.transpose
+// GRAM:          graph.matmul
 // CHECK:         graph.transpose
 // CHECK-NEXT:    graph.matmul
 func.func @parts(%t: !bag.bag<N x [a: f64, b: f64, c: f64, d: !bag.dict<5>]>, %table: tensor<6x2xf64>) -> tensor<2x2xf64> {
@@ -35,6 +51,11 @@ func.func @parts(%t: !bag.bag<N x [a: f64, b: f64, c: f64, d: !bag.dict<5>]>, %t
 // CHECK-LABEL: func.func @mapped(%x: tensor<7x3xf32>, %m: tensor<2xf32>)
 // CHECK:         graph.kernel
 // CHECK:           arith.subf
+// MAP:           matrix.columns
+// MAP:           graph.kernel
+// MAP-NOT:       matrix.map
+// TAKE:          graph.kernel
+// TAKE:          matrix.map
 func.func @mapped(%x: !matrix.matrix<7 x 3 x f32, [a * 3]>, %m: tensor<2xf32>) -> tensor<7x2xf32> {
   %c = matrix.columns %x {which = array<i64: 1, 2>} : (!matrix.matrix<7 x 3 x f32, [a * 3]>) -> !matrix.matrix<7 x 2 x f32, [a * 2]>
   %y = matrix.map %c (%m) : (!matrix.matrix<7 x 2 x f32, [a * 2]>, tensor<2xf32>) -> !matrix.matrix<7 x 2 x f32, [a * 2]> {

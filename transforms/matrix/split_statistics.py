@@ -50,9 +50,10 @@ class SplitStatistics(TileworkPass):
 
     Means, variances and scatters of columns that are affine in the numbers of a row follow from the sums of products of
     these numbers. Sums of parts of the rows are added, so that the same functions serve training sets that share rows,
-    and the fit of each preprocessing step in each of them takes no row again. It is an algorithm over whole functions.
-    Requires that what else functions do with rows is `bag.to_matrix`, `bag.one_hot`, affine maps, columns, products
-    with tensors; refuses anything else, with its name. Arguments of the same number of rows are one table.
+    and the fit of each preprocessing step in each of them takes no row again. This is an algorithm and no pattern: what
+    is summed for one function depends on what all others need. Requires that what else functions do with rows is
+    `bag.to_matrix`, `bag.one_hot`, affine maps, columns, products with tensors; refuses anything else, with its name.
+    Arguments of the same number of rows are one table.
     """
 
     name = "matrix-split-statistics"

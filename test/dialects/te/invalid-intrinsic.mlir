@@ -219,7 +219,7 @@ te.kernel @k(%x: tensor<8x4xi32>) -> tensor<8xi32> {
 
 // -----
 
-// expected-error@+1 {{te.intrinsic has no 'acumulates'; it has accumulates, buffers, cost, reset, snippets, update; did you mean 'accumulates'?}}
+// expected-error@+1 {{te.intrinsic has no 'acumulates'; it has accumulates, buffers, cost, multiples, reset, snippets, update, warp; did you mean 'accumulates'?}}
 te.intrinsic @misspelt(%x: f32) -> f32 attributes {acumulates} {
   te.yield %x : f32
 }

@@ -1,8 +1,14 @@
 // RUN: opt-tool %s --matrix-push-products --check-semantics | filecheck %s
 // RUN: opt-tool %s --apply-pattern matrix-push-products.scale-weights | filecheck %s --check-prefix=SCALE
+// RUN: opt-tool %s --apply-pattern matrix-push-products.multiply-parts | filecheck %s --check-prefix=PARTS
+// RUN: opt-tool %s --apply-pattern matrix-push-products.look-up-products | filecheck %s --check-prefix=PRODUCTS
+// RUN: opt-tool %s --apply-pattern matrix-push-products.look-up-weights | filecheck %s --check-prefix=WEIGHTS
 
 // The codes of a dictionary stand for rows of its weights; the mean and the scale of the other columns are in theirs.
 // CHECK-LABEL: func.func @scores
+// PARTS-LABEL: func.func @scores
+// PARTS-COUNT-2: matrix.matmul
+// PARTS:         matrix.add
 // CHECK:         [[WA:%[0-9]+]] = graph.slice %w {axes = array<i64: 0>, starts = array<i64: 0>, stops = array<i64: 2>
 // CHECK:         graph.mul {{.*}}, [[WA]] : (tensor<2x1xf64>, tensor<2x1xf64>)
 // CHECK:         matrix.matmul %x, {{.*}} {origin = "score"}
@@ -29,6 +35,9 @@ func.func @scores(%t: !bag.bag<N x [age: f64, pay: f64, town: !bag.dict<3>]>, %m
 
 // A table of what codes stand for is multiplied itself.
 // CHECK-LABEL: func.func @twice
+// PRODUCTS-LABEL: func.func @twice
+// PRODUCTS:      [[T:%[0-9]+]] = graph.matmul %table, %w
+// PRODUCTS-NEXT: bag.lookup %t, [[T]]
 // CHECK:         [[T:%[0-9]+]] = graph.matmul %table, %w : (tensor<4x2xf64>, tensor<2x3xf64>) -> tensor<4x3xf64>
 // CHECK-NEXT:    bag.lookup %t, [[T]] {column = "town"}
 func.func @twice(%t: !bag.bag<N x [town: !bag.dict<3>]>, %table: tensor<4x2xf64>, %w: tensor<2x3xf64>) -> tensor<?x3xf64, #graph.dims<[N, 3]>> {
@@ -58,4 +67,15 @@ func.func @kept(%x: !matrix.matrix<N x 2 x f64, [age, pay]>, %fill: tensor<2xf64
   %p = matrix.matmul %1, %w {origin = "p"} : (!matrix.matrix<N x 2 x f64, [age, pay]>, tensor<2x1xf64>) -> !matrix.matrix<N x 1 x f64, [p]>
   %o = matrix.to_tensor %p : (!matrix.matrix<N x 1 x f64, [p]>) -> tensor<?x1xf64, #graph.dims<[N, 1]>>
   func.return %o : tensor<?x1xf64, #graph.dims<[N, 1]>>
+}
+
+// A product with a column of codes looks weights up, and zeros for a value that is not known.
+// WEIGHTS-LABEL: func.func @codes
+// WEIGHTS-NOT:   matrix.matmul
+// WEIGHTS:       bag.lookup %t, {{.*}} : {{.*}}tensor<4x2xf64>
+func.func @codes(%t: !bag.bag<N x [town: !bag.dict<3>]>, %w: tensor<3x2xf64>) -> tensor<?x2xf64, #graph.dims<[N, 2]>> {
+  %x = bag.one_hot %t {column = "town", dtype = f64} : (!bag.bag<N x [town: !bag.dict<3>]>) -> !matrix.matrix<N x 3 x f64, [town * 3]>
+  %p = matrix.matmul %x, %w {origin = "p"} : (!matrix.matrix<N x 3 x f64, [town * 3]>, tensor<3x2xf64>) -> !matrix.matrix<N x 2 x f64, [p * 2]>
+  %o = matrix.to_tensor %p : (!matrix.matrix<N x 2 x f64, [p * 2]>) -> tensor<?x2xf64, #graph.dims<[N, 2]>>
+  func.return %o : tensor<?x2xf64, #graph.dims<[N, 2]>>
 }
