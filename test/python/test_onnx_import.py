@@ -91,7 +91,11 @@ def random(*shape: int) -> Array:
 # ---- Real graphs -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", LIGHT_MODELS)
+LARGE = ("bvlc_alexnet", "vgg19", "zfnet512")
+"""Their weights take up to half a gigabyte."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in LARGE)) for n in LIGHT_MODELS])
 def test_light_model(name: str):
     light = load_light_model(name)
     feeds = random_feeds(light)
@@ -177,6 +181,7 @@ def test_nodes_out_of_order_and_unneeded_nodes():
     ]
 
 
+@pytest.mark.slow
 def test_twenty_thousand_nodes_deep():
     depth = 20_000
     nodes = [node("Relu", f"v{i}", f"v{i + 1}") for i in range(depth)]
