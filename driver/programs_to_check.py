@@ -25,7 +25,7 @@ from tilework.algebra.requirement import Requirement
 from tilework.analysis.data_indices import index_limits
 from tilework.analysis.parameters import PREPARE
 from tilework.dialects import arith
-from tilework.dialects.bag import BagType, Table
+from tilework.dialects.bag import BagType, Table, tensors_of
 from tilework.dialects.graph.base import Array, GraphOp
 from tilework.dialects.graph.kernel import KernelOp as GraphKernelOp
 from tilework.dialects.graph.require import RequireOp
@@ -44,7 +44,7 @@ from tilework.driver.compare_answers import Answer, is_exact, largest
 from tilework.driver.fuzz_data import fuzz_array
 from tilework.driver.kernel_function import requirements_of
 from tilework.driver.program_data import Data, laid_out, parameters_of, sample_points, thinned
-from tilework.driver.table_arguments import as_arguments, codes_in, tensors_of
+from tilework.driver.table_arguments import as_arguments, codes_in
 from tilework.interpreters.buffers import memref_dtype
 from tilework.interpreters.graph import evaluate_function
 from tilework.interpreters.host import HostSignature, evaluate_host

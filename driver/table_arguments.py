@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from xdsl.dialects.builtin import TensorType, i32
+from xdsl.dialects.builtin import i32
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
-from tilework.dialects.bag import BagType, Table, layout_of, table_of
+from tilework.dialects.bag import BagType, Table, layout_of, table_of, tensors_of
 from tilework.dialects.graph.base import Array
-from tilework.dialects.matrix import MatrixType
-
-
-def tensors_of(type_: Attribute) -> list[TensorType[Attribute]]:
-    """The types of the tensors in which an argument of this type lies; none for what is no table."""
-    match type_:
-        case BagType():
-            return [part.type for part in layout_of(type_)]
-        case MatrixType():
-            return [type_.tensor]
-        case _:
-            return [type_] if isa(type_, TensorType[Attribute]) else []
 
 
 def codes_in(type_: Attribute) -> list[int | None]:
-    """For each of these tensors, below which number the codes in it are, if that is what is in it."""
+    """for each of its tensors, below which number the codes in it are, if that is what is in it."""
     if not isinstance(type_, BagType):
         return [None] * len(tensors_of(type_))
     smallest = min(type_.dictionaries.values(), default=0)

@@ -15,7 +15,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.functions import body_of
 from tilework.dialects import graph, matrix
-from tilework.dialects.bag import BagType, LookupOp, OneHotOp, PackOp, ToMatrixOp, layout_of
+from tilework.dialects.bag import BagType, LookupOp, OneHotOp, PackOp, ToMatrixOp, tensors_of
 from tilework.dialects.graph.base import ints
 from tilework.dialects.matrix import FromTensorOp, MatrixType
 from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
@@ -67,11 +67,10 @@ def _take_tensors(function: FuncOp) -> None:
     first = block.first_op
     for i, argument in enumerate(list(block.args)):
         own = [] if given is None else [given.data[i]]
-        types = _tensor_types(argument.type)
-        if types is None:
+        if not isinstance(argument.type, BagType | MatrixType):
             attributes += own
             continue
-        tensors = [block.insert_arg(type_, argument.index) for type_ in types]
+        tensors = [block.insert_arg(type_, argument.index) for type_ in tensors_of(argument.type)]
         for tensor in tensors:
             tensor.name_hint = argument.name_hint
         attributes += own * len(tensors)
@@ -83,16 +82,6 @@ def _take_tensors(function: FuncOp) -> None:
     function.function_type = FunctionType.from_lists(list(block.arg_types), list(function.function_type.outputs))
     if given is not None:
         function.properties["arg_attrs"] = ArrayAttr(attributes)
-
-
-def _tensor_types(type_: Attribute) -> Sequence[Attribute] | None:
-    match type_:
-        case BagType():
-            return [part.type for part in layout_of(type_)]
-        case MatrixType():
-            return [type_.tensor]
-        case _:
-            return None
 
 
 def _pack(type_: Attribute, tensors: Sequence[SSAValue]) -> Operation:

@@ -27,7 +27,7 @@ def count_of(buffer: SSAValue, op: Operation) -> int:
 
 
 def _places(buffer: SSAValue, op: Operation) -> list[tuple[int, int]]:
-    """Where the tiles of a buffer begin, and how far apart their rows are."""
+    """The places at which the tiles of a buffer begin, each with the distance of its rows."""
     found: dict[tuple[int, int], None] = {}
     for use in buffer.uses:
         user = use.operation

@@ -34,7 +34,7 @@ class TargetKind:
 
 
 class Target:
-    """A machine by TVM's text, such as "llvm -mcpu=skylake-avx512"; "llvm" alone is this machine.
+    """A machine by TVM's text, such as "llvm -mcpu=haswell"; "llvm" alone is this machine.
 
     In a `with` block it is the target of what is built inside. Raises TVMError for one that is not known.
     """

@@ -13,6 +13,7 @@ from tilework.dialects.bag.conversion import (
     bag_of,
     layout_of,
     table_of,
+    tensors_of,
 )
 from tilework.dialects.bag.types import BagType, DictType
 
@@ -30,6 +31,7 @@ __all__ = [
     "bag_of",
     "layout_of",
     "table_of",
+    "tensors_of",
 ]
 
 Bag = Dialect("bag", [PackOp, ToMatrixOp, OneHotOp, LookupOp], [BagType, DictType])

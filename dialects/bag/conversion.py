@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
+from xdsl.utils.hints import isa
 
 from tilework.dialects.bag.types import BagType
 from tilework.dialects.graph.base import numpy_dtype
@@ -40,6 +41,17 @@ def layout_of(bag: BagType) -> tuple[Part, ...]:
     if bag.dictionaries:
         groups[i32] = [*bag.dictionaries]
     return tuple(Part(tensor_type((bag.rows, len(names)), element), tuple(names)) for element, names in groups.items())
+
+
+def tensors_of(type_: Attribute) -> list[TensorType[Attribute]]:
+    """The types of the tensors in which a value of this type lies once programs are on tensors."""
+    match type_:
+        case BagType():
+            return [part.type for part in layout_of(type_)]
+        case MatrixType():
+            return [type_.tensor]
+        case _:
+            return [type_] if isa(type_, TensorType[Attribute]) else []
 
 
 def table_of(bag: BagType, arrays: Iterator[Array]) -> Table:

@@ -49,7 +49,7 @@ class MatrixType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Where each column comes from."""
+        """The name of what each column comes from."""
         return tuple(name.data for name in self.origins)
 
     @property

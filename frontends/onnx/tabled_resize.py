@@ -49,7 +49,7 @@ class Place:
         return ceil((2 if mode == "cubic" else 1) * self.spread)
 
     def coordinates(self) -> list[Fraction]:
-        """Where the elements of the result stand in the input."""
+        """The places in the input from which the elements of the result are taken."""
         return [self.slope * i + self.start for i in range(self.size)]
 
 

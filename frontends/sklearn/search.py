@@ -262,7 +262,8 @@ def _folds(splits: list[Any], rows: int) -> Array:
     """The fold that each row is held out in. Raises Unsupported unless each is in one, and all others train."""
     folds = np.full(rows, -1)
     for number, (train, test) in enumerate(splits):
-        if (folds[test] >= 0).any() or len(train) + len(test) != rows:
+        others = np.setdiff1d(np.arange(rows), test)
+        if (folds[test] >= 0).any() or not np.array_equal(np.sort(train), others):
             raise Unsupported("the splits of cv are no partition of the rows into folds")
         folds[test] = number
     if (folds < 0).any() or len(splits) < 2 or np.bincount(folds).min() < 2:

@@ -137,7 +137,7 @@ class Stage:
 
     @property
     def attach_type(self) -> int:
-        """Where it is computed: one of the numbers in capitals of `Stage`, of which scans have none of their own."""
+        """The kind of place at which it is computed: a number in capitals of `Stage`; scans have none of their own."""
         handle = self._handle
         if handle is not None and handle in self.primitives.inlined:
             return self.Inline

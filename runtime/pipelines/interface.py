@@ -40,7 +40,7 @@ class Part:
 
     @cached_property
     def keys(self) -> tuple[Any, ...]:
-        """Where the columns are found."""
+        """The names or numbers by which the columns are found."""
         return tuple(given.key for given in self.inputs)
 
     @cached_property

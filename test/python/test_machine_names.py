@@ -26,7 +26,7 @@ FREE = (
         ),
     ),
     *("backends/", "lowering/pipelines", *(f"lowering/loop_to_{family}" for family in FAMILIES)),
-    *("dialects/isa/", "runtime/devices/", "compat/", "examples/narrow_gemm.py", "test/", "docs/"),
+    *("dialects/isa/", "runtime/devices/", "compat/tvm/topi/", "examples/narrow_gemm.py", "test/", "docs/"),
 )
 """How the paths begin of files that are made for some machines, or speak of them to readers."""
 

@@ -30,6 +30,9 @@ from tilework.transforms.matrix.split_statistics import SplitStatistics
 
 ALPHAS = np.logspace(-2, 4, 5)
 
+LEAKING = [(np.arange(20), np.arange(20)), (np.arange(20), np.arange(20, 40))]
+"""Splits as long as folds of 40 rows, the first of which trains on what it holds out."""
+
 
 def table(rows: int = 300, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
     """A frame of numbers, some of them missing and some far from 0, and of words; and a target."""
@@ -198,6 +201,7 @@ def quantiles() -> Any:
     [
         (GridSearchCV(Ridge(), {"alpha": [1.0]}, scoring="neg_max_error"), "scoring='neg_max_error' is not among"),
         (GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=RepeatedKFold(n_repeats=2)), "no partition of the rows"),
+        (GridSearchCV(Ridge(), {"alpha": [1.0]}, cv=LEAKING), "no partition of the rows"),
         (GridSearchCV(Ridge(solver="sag"), {"alpha": [1.0]}), "Ridge\\(solver='sag'\\)"),
         (GridSearchCV(Ridge(positive=True), {"alpha": [1.0]}), "Ridge\\(positive=True\\)"),
         (GridSearchCV(Ridge(), {"alpha": [0.0, 1.0]}), "alpha=0.0 is no number above 0"),

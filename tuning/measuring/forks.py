@@ -7,6 +7,7 @@ import os
 import select
 import signal
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -90,6 +91,8 @@ class LastingFork:
         _, status = os.waitpid(self._child, 0)
         self._child = 0
         self._from.close()
+        with suppress(BrokenPipeError):  # what the child has not read is lost
+            self._to.close()
         return _without_answer(late, seconds, status)
 
 

@@ -71,12 +71,12 @@ def _index_of(data: te.Tensor, axis: Any, keepdims: bool, largest: bool) -> Any:
 
 
 def argmax(data: te.Tensor, axis: Any = None, keepdims: bool = False) -> Any:
-    """Where along the axes, counted over all of them, the first largest element is, int32."""
+    """Return the place of the first largest element along the axes, counted over all of them, as int32."""
     return _index_of(data, axis, keepdims, largest=True)
 
 
 def argmin(data: te.Tensor, axis: Any = None, keepdims: bool = False) -> Any:
-    """Where along the axes, counted over all of them, the first least element is, int32."""
+    """Return the place of the first least element along the axes, counted over all of them, as int32."""
     return _index_of(data, axis, keepdims, largest=False)
 
 

@@ -69,7 +69,7 @@ class Nodes:
 
 
 def _links(children: Array, root: int) -> Array:
-    """Where nodes of a tree go on, leaves to themselves, among the nodes of all trees."""
+    """The children of the nodes of a tree, numbered among the nodes of all trees; a leaf is its own child."""
     here: Array = np.arange(len(children))
     return root + np.where(children < 0, here, children)
 

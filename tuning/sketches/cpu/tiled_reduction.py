@@ -66,6 +66,9 @@ class TiledReduction(Decision):
     def levels(self) -> Sequence[str]:
         return ("block", "tile")
 
+    def fits(self, is_inside: bool) -> bool:
+        return not is_inside
+
     def limits(self, kernel: KernelOp, target: Target) -> Sequence[Limit]:
         compute = kernel.compute(self.reduction)
         assert compute is not None and isinstance(target, CpuTarget)

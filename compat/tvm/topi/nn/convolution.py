@@ -10,7 +10,7 @@ from tilework.compat.tvm.topi.nn.padding import pad
 from tilework.compat.tvm.topi.utils import get_const_int, pair, window_padding
 
 _LAYOUTS = {"NCHW": (0, 1, 2, 3), "NHWC": (0, 3, 1, 2), "HWCN": (3, 2, 0, 1)}
-"""Where batch, channel, height and width are."""
+"""For each layout, the axes that are batch, channel, height and width."""
 
 
 def _conv2d(
