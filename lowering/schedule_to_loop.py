@@ -126,8 +126,9 @@ class _Emitter:
     def emit(self) -> loop.KernelOp:
         kernel, outputs = self.state.kernel, self.state.kernel.results_returned
         at_root = [s for s in self.state.stages.values() if s.attach is None or _has_scratch(s)]
-        returned = set(outputs)
-        scratch = [result for s in at_root for result in s.compute.results if result not in returned]
+        in_place = self.inits_in_place()
+        elsewhere = {*outputs, *in_place}
+        scratch = [result for s in at_root for result in s.compute.results if result not in elsewhere]
         inputs = list(kernel.body.block.args)
         values: list[SSAValue] = [*inputs, *outputs, *scratch]
         dims = [self.dims(v) for v in values]
@@ -142,6 +143,8 @@ class _Emitter:
         for value, argument in zip(values, block.args, strict=False):
             self.buffers.setdefault(value, Buffer([])).memrefs.append(argument)
             argument.name_hint = value.name_hint
+        for init, history in in_place.items():
+            self.buffers[init] = self.buffers[history]
         for symbol, argument in zip(symbols, block.args[len(values) :], strict=True):
             self.env[symbol] = var(argument)
             argument.name_hint = symbol
@@ -162,6 +165,18 @@ class _Emitter:
         if DEVICE in kernel.attributes:
             lowered.attributes[DEVICE] = kernel.attributes[DEVICE]
         return lowered
+
+    def inits_in_place(self) -> dict[SSAValue, SSAValue]:
+        """The inits that are stored where the histories begin: stages at the root that only their scan reads."""
+        scans = [s.compute for s in self.state.stages.values() if isinstance(s.compute, ScanOp)]
+        pairs = [pair for scan in scans for pair in zip(scan.inits, scan.histories, strict=True)]
+        return {init: history for init, history in pairs if self.is_for_one_scan(init)}
+
+    def is_for_one_scan(self, init: SSAValue) -> bool:
+        stage = self.state.of_result.get(init)
+        if stage is None or not isinstance(stage.compute, ComputeOp) or len(list(init.uses)) > 1:
+            return False
+        return stage.attach is None and not _has_scratch(stage) and not stage.padded()
 
     def dims(self, tensor: SSAValue) -> Sequence[Expr]:
         """The sizes of a tensor's buffer: those of its type, more where the stage is padded, one step's in a scan."""
@@ -208,7 +223,7 @@ class _Emitter:
         launched = stage.launched
 
         def over_time() -> None:
-            copy_inits(scan, self.bodies(stage), self.here)
+            copy_inits(scan, self.inits_in_place(), self.bodies(stage), self.here)
             self.nest(stage.leaves[len(launched) :], lambda: None)
 
         self.nest(launched, over_time)

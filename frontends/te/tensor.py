@@ -108,6 +108,13 @@ class ScheduledOp(StagedOp):
         self._inputs = list(inputs)
 
     @property
+    def body(self) -> list[Scalar]:
+        """The expression is no value of Python any more. Raises AttributeError, which says where it is to be seen."""
+        raise AttributeError(
+            f"a primitive has rewritten stage '{self.name}': print the schedule, which has kernel and primitives"
+        )
+
+    @property
     def input_tensors(self) -> list[Tensor]:
         return list(self._inputs)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import TypeAlias
 
 from xdsl.ir import SSAValue
@@ -32,7 +32,9 @@ def scratch_of_step(scan: ScanOp, region: Sequence[Box]) -> list[Box]:
     return [region[0], *whole, *region[1 + len(whole) :]]
 
 
-def copy_inits(scan: ScanOp, bodies: Bodies, here: Callable[[Expr], Expr]) -> None:
-    """Emit loops that copy the inits to where the histories begin."""
+def copy_inits(scan: ScanOp, in_place: Container[SSAValue], bodies: Bodies, here: Callable[[Expr], Expr]) -> None:
+    """Emit loops that copy the inits to where the histories begin, those apart that were stored there."""
     for init, history in zip(scan.inits, scan.histories, strict=True):
+        if init in in_place:
+            continue
         bodies.copy(init, history, [here(e) for e in dims_of(init.type)], "init")

@@ -53,6 +53,24 @@ def test_only_the_cooperative_one_shares_memory(cache: KernelCache):
     assert [text.count("barrier(") for text in texts] == [2, 0]
 
 
+@pytest.mark.parametrize("shape", [(1, 5), (10, 300)])
+def test_a_scan_whose_init_and_steps_are_dealt_out(shape: tuple[int, int], cache: KernelCache):
+    """The init is stored where the history begins: nothing is copied by no threads."""
+    m, n = te.var("m"), te.var("n")
+    x, state = te.placeholder((m, n), name="X"), te.placeholder((m, n), name="state")
+    init = te.compute((1, n), lambda _, i: x[0, i], name="init")
+    update = te.compute((m, n), lambda t, i: state[t - 1, i] + x[t, i], name="update")
+    sums = te.scan(init, update, state, inputs=[x], name="sums")
+    s = te.create_schedule(sums.op)
+    for stage in (init, update):
+        block, thread = s[stage].split(stage.op.axis[1], factor=64)
+        s[stage].bind(block, te.thread_axis("blockIdx.x"))
+        s[stage].bind(thread, te.thread_axis("threadIdx.x"))
+    a, b = np.random.default_rng(0).random(shape, np.float32), np.empty(shape, np.float32)
+    tw.build(s, [x, sums], target="opencl", cache=cache)(a, b)
+    np.testing.assert_allclose(b, np.cumsum(a, axis=0), rtol=1e-5)
+
+
 @pytest.mark.parametrize("threads", [1, 6, 8])
 @pytest.mark.parametrize("by_rfactor", [True, False])
 def test_threads_sum_up_together(threads: int, by_rfactor: bool, cache: KernelCache):

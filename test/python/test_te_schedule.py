@@ -447,3 +447,13 @@ def test_storage_writes_its_primitives():
     ]
     with pytest.raises(tw.UsageError, match="^unknown scope 'texture'; known: global, "):
         s[B].set_scope("texture")
+
+
+def test_a_stage_that_was_rewritten_has_no_expression_to_show():
+    A, k = te.placeholder((8, 16), name="A"), te.reduce_axis((0, 16), "k")
+    B = te.compute((8,), lambda i: te.sum(A[i, k], axis=k), name="B")
+    s = te.create_schedule(B.op)
+    assert len(s[B].op.body) == 1
+    s.rfactor(B, s[B].split(k, factor=4)[1])
+    with pytest.raises(AttributeError, match="a primitive has rewritten stage 'B': print the schedule"):
+        _ = s[B].op.body
