@@ -111,7 +111,7 @@ class ScheduledOp(StagedOp):
     def body(self) -> list[Scalar]:
         """The expression is no value of Python any more. Raises AttributeError, which says where it is to be seen."""
         raise AttributeError(
-            f"a primitive has rewritten stage '{self.name}': print the schedule, which has kernel and primitives"
+            f"a primitive has rewritten stage '{self.name}': print the schedule: it has kernel and primitives"
         )
 
     @property

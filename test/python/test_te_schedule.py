@@ -395,7 +395,7 @@ def test_threads_around_a_scan_write_their_primitives():
     assert lines(s)[1:3] == ['schedule.env_threads %sums "blockIdx.y" 2', 'schedule.env_threads %sums "threadIdx.x" 16']
     loops = [line for line in str(tw.lower(s, [X, sums], simple_mode=True)).splitlines() if "loop.for" in line]
     assert [line.partition('"')[2] for line in loops] == [
-        *('i" {', 'blockIdx.y" blockIdx.y {', 'threadIdx.x" threadIdx.x {', 'init.1" {', 'sums_idx" {'),
+        *('i" {', 'blockIdx.y" blockIdx.y {', 'threadIdx.x" threadIdx.x {', 'sums_idx" {'),
         *('i.outer" blockIdx.y {', 'i.inner" threadIdx.x {'),
     ]
 
