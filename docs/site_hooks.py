@@ -21,12 +21,12 @@ def on_files(files: Files, *, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Files) -> str:
     """Write a link to a file of the repository, which is no page, as the path of that file."""
-    return LINK.sub(_as_path, markdown)
+    return LINK.sub(lambda link: _as_path(link, files), markdown)
 
 
-def _as_path(link: re.Match[str]) -> str:
+def _as_path(link: re.Match[str], files: Files) -> str:
     text, target = link.groups()
-    if target.partition("#")[0].endswith(".md") and "/" not in target or target.endswith(".svg"):
+    if files.get_file_from_path(target.partition("#")[0]) is not None:
         return link.group()
     path = target.removeprefix("../")
     return f"`{path}`" if text.strip("`") == path else f"{text} (`{path}`)"
