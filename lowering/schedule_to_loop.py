@@ -229,6 +229,10 @@ class _Emitter:
         self.nest(launched, over_time)
 
     def allocate(self, stage: Stage) -> None:
+        """Make a buffer for each result that the kernel does not return, of the part that is computed here."""
+        scratch = [r for r in stage.compute.results if r not in self.state.kernel.results_returned]
+        if not scratch:
+            return
         region = self.bounds[stage].region
         order = _loop_order(stage)
         dims = [region[i][1] for i in order]
@@ -245,7 +249,7 @@ class _Emitter:
         scope = StringAttr(self.state.scope_of(stage))
         layout = _layout(stage, order, shape)
         early = self.double_buffer(stage)
-        for result in stage.compute.results:
+        for result in scratch:
             type_ = MemRefType(element_type(result.type), shape, layout, scope)
             alloca = memref.AllocaOp(operands=[[], []], result_types=[type_], properties={"alignment": None})
             alloca.attributes |= _used_part(dims, _strides(stage, order, dims))

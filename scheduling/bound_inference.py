@@ -15,10 +15,11 @@ from functools import reduce
 from xdsl.ir import SSAValue
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Expr, Key, const, maximum, minimum, product
+from tilework.algebra.index_expr import Expr, Key, const, maximum, minimum, product, var
 from tilework.algebra.intervals import Interval, Lattice, common_step, interval, lattice
 from tilework.algebra.predicate import at_least, less_than
 from tilework.analysis.domains import positive
+from tilework.dialects.loop import THREADS, Kind
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te import ReadOp, ScanOp
 from tilework.scheduling.stage_bounds import Region, StageBounds, add_conditions, extents_of
@@ -68,6 +69,8 @@ def _add_bounds(state: ScheduleState, stage: Stage, known: dict[Stage, StageBoun
     if stage.scan is not None and (stage.kept or not state.consumers(stage)):
         region = _step(stage, stage.scan, known)
     elif stage.attach is not None:
+        if stage.is_output:
+            _check_output(state, stage, stage.attach)
         region, steps = _needed(state, stage, known)
     elif stage.after is not None:
         region = _made(state, stage, stage.after, known)
@@ -125,6 +128,39 @@ def _needed(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBoun
         region.append((const(0), whole) if needs_all else (low, extent))
         steps.append(1 if needs_all else step)
     return region, steps
+
+
+def _check_output(state: ScheduleState, stage: Stage, place: Axis) -> None:
+    """Raise CompileError where an output is not computed whole, or by several threads, in the loops of consumers.
+
+    It is whole where a consumer that is whole itself reads each of its elements at a place of its own; and threads
+    compute different elements where all reads are at that place, which depends on the threads' axes.
+    """
+    reads = state.consumers(stage)
+    what = f"stage '{stage.name}' is an output of the kernel, and"
+    if not any(_is_whole(consumer) and _reads_all(consumer, read, stage) for consumer, read in reads):
+        message = f"{what} its consumers do not read all of it element by element: compute it at the root"
+        refuse(stage.attach_op, place.stage, message, place)
+    places = {tuple(read.exprs) for _, read in reads}
+    alone = len(places) == 1 and all(consumer is place.stage for consumer, _ in reads)
+    names = {key for e in next(iter(places)) for key in e.variables()}
+    roots = [axis for axis in place.stage.roots if axis.name in names] if alone else []
+    own = {leaf for axis in roots for leaf in leaves_of(place.stage, axis)}
+    shared = next((a for a in state.attach_path(stage) if a.kind in (Kind.PARALLEL, *THREADS) and a not in own), None)
+    if shared is not None:
+        message = f"{what} iterations of {shared.kind} axis '{shared}' may store the same element: take another axis"
+        refuse(stage.attach_op, shared.stage, message, shared)
+
+
+def _is_whole(stage: Stage) -> bool:
+    return stage.scan is None and (stage.attach is None or stage.is_output)
+
+
+def _reads_all(consumer: Stage, read: ReadOp, stage: Stage) -> bool:
+    """Whether a read's indices are different axes of the consumer, each as long as that axis of the stage."""
+    extents = {var(a.name): a.extent for a in consumer.roots}
+    same = all(extents.get(e) == a.extent for e, a in zip(read.exprs, stage.spatial, strict=True))
+    return same and len(set(read.exprs)) == len(read.exprs)
 
 
 def _is_data(index: Expr) -> bool:

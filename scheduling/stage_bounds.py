@@ -12,7 +12,7 @@ from tilework.algebra.index_expr import Expr, ceildiv, const, minimum, var
 from tilework.algebra.intervals import interval
 from tilework.algebra.predicate import Predicate, at_least, less_than
 from tilework.dialects.loop import Kind
-from tilework.dialects.schedule import Tail
+from tilework.dialects.schedule import BindOp, Tail
 from tilework.dialects.te import ReadOp
 from tilework.scheduling.open_knobs import OpenKnobs
 from tilework.scheduling.state import Axis, Fuse, Relation, Singleton, Split, Stage, leaves_of, refuse
@@ -71,6 +71,7 @@ def extents_of(stage: Stage, region: Region, knobs: OpenKnobs, steps: Sequence[i
     for i, axis in enumerate(stage.leaves):
         b.last.setdefault(axis, b.extents[axis] - 1)
         _check_kind(axis, b.extents[axis], knobs)
+        _check_threads(axis, b.extents[axis], knobs)
         _check_tensorized(axis, b.extents[axis], knobs)
         _check_outside(stage, i, b)
     return b
@@ -229,6 +230,18 @@ def _check_kind(axis: Axis, extent: Expr, knobs: OpenKnobs) -> None:
             "split it first",
             axis,
         )
+
+
+def _check_threads(axis: Axis, extent: Expr, knobs: OpenKnobs) -> None:
+    """An axis has as many iterations as the thread axis it is bound to has threads, where that says how many."""
+    bind = axis.annotation
+    if not isinstance(bind, BindOp) or bind.extent is None:
+        return
+    threads = knobs.number(bind.extent)
+    if knobs.constant(extent) != knobs.constant(threads):
+        what = f"axis '{axis}' of stage '{axis.stage.name}' has {extent} iterations"
+        message = f"{what} and {axis.kind} has {threads} threads: split it by {threads}, or let the axis say how many"
+        refuse(bind, axis.stage, message, axis)
 
 
 def _check_tensorized(axis: Axis, extent: Expr, knobs: OpenKnobs) -> None:

@@ -11,7 +11,15 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.dialects.loop import THREADS
 from tilework.dialects.schedule.common import AXIS, AxisType, ScheduleOp, parse_handle
-from tilework.dialects.schedule.knob import Number, NumberAttr, number_of, number_text, parse_number, to_number
+from tilework.dialects.schedule.knob import (
+    Number,
+    NumberAttr,
+    number_of,
+    number_text,
+    parse_number,
+    parse_optional_number,
+    to_number,
+)
 
 
 class _AnnotateOp(ScheduleOp):
@@ -64,18 +72,36 @@ def verify_thread(tag: str) -> None:
 
 @irdl_op_definition
 class BindOp(ScheduleOp):
-    """Each iteration is a thread of that axis of the device, or a virtual one. `schedule.bind %i "threadIdx.x"`"""
+    """Each iteration is a thread of that axis of the device, or a virtual one.
+
+    `schedule.bind %i "threadIdx.x"`, or `schedule.bind %i "threadIdx.x" 32` where the axis must have 32 iterations.
+    """
 
     name = "schedule.bind"
     axis = operand_def(AxisType)
     thread = prop_def(StringAttr)
-    assembly_format = "$axis $thread attr-dict"
+    extent = opt_prop_def(NumberAttr)
 
-    def __init__(self, axis: SSAValue, thread: str):
-        super().__init__(operands=[axis], properties={"thread": StringAttr(thread)})
+    def __init__(self, axis: SSAValue, thread: str, extent: Number | None = None):
+        threads = None if extent is None else to_number(extent)
+        super().__init__(operands=[axis], properties={"thread": StringAttr(thread), "extent": threads})
 
     def verify_(self) -> None:
         verify_thread(self.thread.data)
+        if self.extent is not None and number_of(self.extent) < 1:
+            raise VerifyException(f"{number_of(self.extent)} threads: must be at least 1")
+
+    @classmethod
+    def parse(cls, parser: Parser) -> BindOp:
+        axis, thread = parse_handle(parser, AXIS), parser.parse_str_literal()
+        return BindOp(axis, thread, parse_optional_number(parser))
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_ssa_value(self.axis)
+        printer.print_string(f' "{self.thread.data}"')
+        if self.extent is not None:
+            printer.print_string(f" {number_text(self.extent)}")
 
 
 PRAGMAS = ("auto_unroll_max_step", "loop_partition_hint", "parallel_least_work")

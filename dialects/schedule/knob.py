@@ -76,11 +76,19 @@ def number_of(attribute: NumberAttr) -> int:
 
 def parse_number(parser: Parser) -> Number:
     """An integer or a knob."""
+    number = parse_optional_number(parser)
+    if number is None:
+        parser.raise_error("expected an integer or a #schedule.knob")
+    return number
+
+
+def parse_optional_number(parser: Parser) -> Number | None:
+    """An integer or a knob where one begins here, else None."""
     integer = parser.parse_optional_integer(allow_boolean=False)
     if integer is not None:
         return integer
     knob = parser.parse_optional_attribute()
-    if not isinstance(knob, KnobAttr):
+    if knob is not None and not isinstance(knob, KnobAttr):
         parser.raise_error("expected an integer or a #schedule.knob")
     return knob
 

@@ -249,10 +249,12 @@ class Stage:
         """Each iteration is a thread of that axis of a device; te.thread_axis makes thread axes.
 
         Threads of "vthread" and "cthread" are virtual: all machines have them, and interleave their statements.
+        An axis must have as many iterations as its thread axis has threads, where that says how many.
         """
         self.leaf(ivar, "bind")
         tag = _thread_tag(thread_ivar, f"bind of axis '{ivar.name}'")
-        self._annotate(ivar, tag, BindOp(self._plain_leaf(ivar, "bind"), tag))
+        threads = None if thread_ivar.dom is None else _threads(thread_ivar, tag, "bind")
+        self._annotate(ivar, tag, BindOp(self._plain_leaf(ivar, "bind"), tag, threads))
         self._threads[thread_ivar.key] = ivar
         self._attr(ivar).bind_thread = thread_ivar
 
@@ -368,9 +370,7 @@ class Stage:
             raise UsageError("env_threads takes at least one axis that te.thread_axis makes")
         for thread in cast("list[IterVar]", [threads] if given is None else given):
             tag = _thread_tag(thread, "env_threads")
-            extent = None if thread.dom is None else extent_of(thread).constant
-            if extent is None or extent < 1:
-                raise UsageError(f'env_threads takes numbers of threads, from 1 on: te.thread_axis((0, 32), "{tag}")')
+            extent = _threads(thread, tag, "env_threads")
             if tag in self._launched:
                 raise self.refusal(f"{tag} runs around scan '{self.name}' already; a thread axis is launched once")
             self._launched.add(tag)
@@ -523,3 +523,11 @@ def _thread_tag(thread: object, what: str) -> str:
         known = ", ".join((*THREADS, CONTEXT_THREAD))
         raise UsageError(f"{what}: '{tag or thread.name}' is no thread axis; known: {known}")
     return tag
+
+
+def _threads(thread: IterVar, tag: str, what: str) -> int:
+    """How many threads an axis of te.thread_axis has. Raises UsageError where it does not say a number."""
+    extent = None if thread.dom is None else extent_of(thread).constant
+    if extent is None or extent < 1:
+        raise UsageError(f'{what} takes numbers of threads, from 1 on: te.thread_axis((0, 32), "{tag}")')
+    return extent

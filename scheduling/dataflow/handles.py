@@ -18,8 +18,8 @@ def stage_names(kernel: KernelOp) -> UniqueNames:
 
 
 def whole_reader(compute: ComputeOp) -> str | None:
-    """What takes a compute that is not returned as a whole, in words; None where all read elements."""
-    other = next((user for user in users(compute.results) if not isinstance(user, ReadOp)), None)
+    """What takes a compute as a whole, in words; None where all stages read elements of it."""
+    other = next((user for user in users(compute.results) if not isinstance(user, ReadOp | ReturnOp)), None)
     return None if other is None else "an extern" if isinstance(other, ExternOp) else "a scan"
 
 

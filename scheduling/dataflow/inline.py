@@ -13,10 +13,10 @@ from tilework.dialects.schedule import (
     SetScopeOp,
     StageOp,
 )
-from tilework.dialects.te import ComputeOp, ReadOp
+from tilework.dialects.te import ComputeOp, ReadOp, ReturnOp
 from tilework.dialects.te.cloning import clone_scalars
 from tilework.scheduling.dataflow.earlier_uses import state_before, users_after, users_before
-from tilework.scheduling.dataflow.handles import erase, is_returned, whole_reader
+from tilework.scheduling.dataflow.handles import erase, is_returned, users, whole_reader
 from tilework.scheduling.dataflow.kernel_stages import KernelStages
 from tilework.scheduling.state import refuse
 
@@ -25,8 +25,9 @@ PLACING = (ComputeInlineOp, ComputeAtOp, ComputeRootOp, ReverseComputeAtOp)
 
 
 def apply_inlines(stages: KernelStages, ops: Sequence[ComputeInlineOp]) -> None:
-    """Inline stages. Raises CompileError for a reduction, an output, several results, a scheduled stage.
+    """Inline stages. Raises CompileError for a reduction, several results, a scheduled stage, one that none reads.
 
+    An output of the kernel that other stages read is computed by these, and for the caller too.
     Where a stage was to be computed and kept before is forgotten, and so is the inlining where a primitive behind it
     says that the stage is computed somewhere after all.
     """
@@ -38,10 +39,13 @@ def apply_inlines(stages: KernelStages, ops: Sequence[ComputeInlineOp]) -> None:
             continue
         _check(stages, op, compute, stage_op)
         inlined[compute] = None
-        erase(op, stage_op)
+        erase(op)
+        if not is_returned(compute):
+            erase(stage_op)
     inline_computes(stages.in_program_order(inlined.keys()))
     for compute in inlined:
-        stages.forget(compute)
+        if not is_returned(compute):
+            stages.forget(compute)
 
 
 def _is_placed_later(stages: KernelStages, op: ComputeInlineOp) -> bool:
@@ -55,7 +59,9 @@ def _check(stages: KernelStages, op: ComputeInlineOp, compute: ComputeOp, stage_
     for user in users_before(stages, op, [handle]):
         if isinstance(user, (*PLACING, SetScopeOp)) and user.operands[0] is handle:
             erase(user)
-    obstacle = _obstacle(compute) or _scheduled(stages, op, stage_op)
+    obstacle = _obstacle(compute)
+    if obstacle is None and not is_returned(compute):
+        obstacle = _scheduled(stages, op, stage_op)
     if obstacle is not None:
         stage = state_before(stages, op, stage_op).stages[handle]
         refuse(op, stage, f"stage '{stage.name}' {obstacle}")
@@ -67,7 +73,7 @@ def _obstacle(compute: ComputeOp) -> str | None:
         return "is a reduction and cannot be inlined; use compute_at"
     if len(compute.results) > 1:
         return f"has {len(compute.results)} results and cannot be inlined; use compute_at"
-    if is_returned(compute):
+    if all(isinstance(user, ReturnOp) for user in users(compute.results)):
         return "is an output of the kernel and cannot be inlined; inline what it reads"
     taker = whole_reader(compute)
     return None if taker is None else f"is taken by {taker} as a whole and cannot be inlined"
@@ -81,9 +87,9 @@ def _scheduled(stages: KernelStages, op: ComputeInlineOp, stage_op: StageOp) -> 
 
 
 def inline_computes(computes: Iterable[ComputeOp]) -> None:
-    """Replace every read of these computes by their expressions, and erase them.
+    """Replace every read of these computes by their expressions, and erase those that the kernel does not return.
 
-    They are given in program order, and are neither reductions nor returned. The last one goes first: it is still as
+    They are given in program order, and are no reductions. The last one goes first: it is still as
     small as it was written then, where the first one would be copied from each to the next.
     """
     for compute in reversed(list(computes)):
@@ -91,11 +97,12 @@ def inline_computes(computes: Iterable[ComputeOp]) -> None:
 
 
 def inline_compute(compute: ComputeOp) -> None:
-    """Replace every read of a compute by its expression, and erase it. It is neither a reduction nor returned."""
-    for use in list(compute.result.uses):
-        assert isinstance(use.operation, ReadOp)
-        _inline_read(use.operation, compute)
-    erase(compute)
+    """Replace every read of a compute, no reduction, by its expression; erase it unless the kernel returns it."""
+    for user in users(compute.results):
+        if isinstance(user, ReadOp):
+            _inline_read(user, compute)
+    if not is_returned(compute):
+        erase(compute)
 
 
 def _inline_read(read: ReadOp, producer: ComputeOp) -> None:

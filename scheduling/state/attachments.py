@@ -53,8 +53,6 @@ def _check_order(state: ScheduleState, stage: Stage) -> None:
     op = stage.attach_op
     if stage.attach is not None:
         consumer = stage.attach.stage
-        if stage.is_output:
-            refuse(op, stage, f"stage '{stage.name}' is an output of the kernel: it is computed at the root")
         if state.positions[consumer] <= state.positions[stage]:
             what = f"stage '{stage.name}' is computed at '{consumer.name}', which does not consume it"
             refuse(op, consumer, f"{what}; take a consumer", stage.attach)
@@ -203,7 +201,7 @@ def _check_init(stage: Stage) -> None:
 def _check_storage(state: ScheduleState, stage: Stage) -> None:
     """Alignment and double buffers are for buffers that the kernel allocates inside its loops."""
     for op, what in ((stage.alignment_op, "storage_align"), (stage.double_buffer, "double_buffer")):
-        if op is not None and stage.attach is None:
+        if op is not None and (stage.attach is None or stage.is_output):
             refuse(
                 op,
                 stage,

@@ -214,8 +214,51 @@ te.kernel @k(%x: tensor<8x4xf32>) -> tensor<8xf32> {
 schedule.sequence @k {
   %y, %i, %k = schedule.stage "y" [i, k]
   %z, %j = schedule.stage "z" [i]
-  // expected-error@+1 {{stage 'z' is an output of the kernel: it is computed at the root}}
+  // expected-error@+1 {{stage 'z' is computed at 'y', which does not consume it; take a consumer}}
   schedule.compute_at %z, %i
+}
+
+// -----
+
+// Of an output, every second element would be missing.
+te.kernel @k(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
+  %y = te.compute "y" [i: 8] : tensor<8xf32> {
+    %v = te.read %x[i] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  %z = te.compute "z" [i: 4] : tensor<4xf32> {
+    %v = te.read %y[i * 2] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %y, %z : tensor<8xf32>, tensor<4xf32>
+}
+schedule.sequence @k {
+  %y, %i = schedule.stage "y" [i]
+  %z, %j = schedule.stage "z" [i]
+  // expected-error@+1 {{stage 'y' is an output of the kernel, and its consumers do not read all of it element by element: compute it at the root}}
+  schedule.compute_at %y, %j
+}
+
+// -----
+
+// Each row of the product needs all sums, so that threads would store them together.
+te.kernel @k(%x: tensor<8x4xf32>) -> (tensor<8xf32>, tensor<4x8xf32>) {
+  %y = te.compute "y" [i: 8] reduce [k: 4] : tensor<8xf32> {
+    %v = te.read %x[i, k] : tensor<8x4xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 4, j: 8] : tensor<4x8xf32> {
+    %v = te.read %y[j] : tensor<8xf32>
+    te.yield %v : f32
+  }
+  te.return %y, %z : tensor<8xf32>, tensor<4x8xf32>
+}
+schedule.sequence @k {
+  %y, %l, %k = schedule.stage "y" [i, k]
+  %z, %i, %j = schedule.stage "z" [i, j]
+  schedule.parallel %i
+  // expected-error@+1 {{stage 'y' is an output of the kernel, and iterations of parallel axis 'i' may store the same element: take another axis}}
+  schedule.compute_at %y, %j
 }
 
 // -----

@@ -146,3 +146,55 @@ schedule.sequence @steps {
   %o, %n = schedule.split %i factor 4
   schedule.compute_at %y, %o
 }
+
+// An output that is computed in the loops of its consumer is stored where the caller wants it, part by part.
+
+// CHECK-LABEL: loop.kernel @output_at_its_consumer
+// CHECK-SAME:    outs(%y: memref<7xf32>, %z: memref<7xf32>)
+// CHECK:         loop.for %{{.*}} = 0 to 3 "i.outer" parallel {
+// CHECK-NOT:       memref.alloca
+// CHECK:           loop.store %{{.*}}, %y[
+// CHECK:           loop.load %y[
+// CHECK:           loop.store %{{.*}}, %z[
+te.kernel @output_at_its_consumer(%x: tensor<7x5xf32>) -> (tensor<7xf32>, tensor<7xf32>) {
+  %y = te.compute "y" [i: 7] reduce [k: 5] : tensor<7xf32> {
+    %v = te.read %x[i, k] : tensor<7x5xf32>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [i: 7] : tensor<7xf32> {
+    %v = te.read %y[i] : tensor<7xf32>
+    %w = arith.addf %v, %v : f32
+    te.yield %w : f32
+  }
+  te.return %y, %z : tensor<7xf32>, tensor<7xf32>
+}
+schedule.sequence @output_at_its_consumer {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [i]
+  %o, %n = schedule.split %j factor 3
+  schedule.parallel %o
+  schedule.compute_at %y, %o
+}
+
+// An output that is inlined is computed for the caller too.
+
+// CHECK-LABEL: loop.kernel @inlined_output
+// CHECK:         loop.store %{{.*}}, %y[
+// CHECK-NOT:     loop.load %y
+// CHECK:         loop.store %{{.*}}, %z[
+te.kernel @inlined_output(%x: tensor<7xf32>) -> (tensor<7xf32>, tensor<7xf32>) {
+  %y = te.compute "y" [i: 7] : tensor<7xf32> {
+    %v = te.read %x[i] : tensor<7xf32>
+    %w = arith.addf %v, %v : f32
+    te.yield %w : f32
+  }
+  %z = te.compute "z" [i: 7] : tensor<7xf32> {
+    %v = te.read %y[6 - i] : tensor<7xf32>
+    te.yield %v : f32
+  }
+  te.return %y, %z : tensor<7xf32>, tensor<7xf32>
+}
+schedule.sequence @inlined_output {
+  %y, %i = schedule.stage "y" [i]
+  schedule.compute_inline %y
+}

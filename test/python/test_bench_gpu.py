@@ -6,18 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+from opencl_devices import skip_without_opencl
 
-from tilework.algebra.errors import TileworkError
-from tilework.runtime.devices.opencl.queue import queue
 from tilework.targets import parse_target
 from tilework.tools.bench.gpu.__main__ import main
 from tilework.tools.bench.gpu.parts import PARTS, Settings
 
-pytest.importorskip("pyopencl", reason="pip install pyopencl[pocl]")
-try:
-    queue()
-except TileworkError as error:
-    pytest.skip(str(error), allow_module_level=True)
+skip_without_opencl()
 
 SETTINGS = Settings(str(parse_target("opencl")), small=True)
 

@@ -8,6 +8,7 @@ import pytest
 
 import tilework as tw
 from tilework import te
+from tilework.dialects.support.diagnostics import UsageError
 
 BLOCK, THREAD = te.thread_axis("blockIdx.x"), te.thread_axis("threadIdx.x")
 
@@ -79,6 +80,21 @@ def test_an_axis_that_is_bound_twice():
     s[c].bind(outer, THREAD)
     with pytest.raises(te.ScheduleError, match=r"bind: axis 'i.outer' of stage 'C' is already threadIdx.x"):
         s[c].bind(outer, BLOCK)
+
+
+def test_an_axis_of_more_iterations_than_its_thread_axis_has_threads():
+    s, a, b, c = reversed_rows()
+    s[b].compute_inline()
+    block, thread = s[c].split(c.op.axis[0], factor=16)
+    s[c].bind(block, BLOCK)
+    s[c].bind(thread, te.thread_axis((0, 32), "threadIdx.x"))
+    refuses(s, [a, c], "axis 'i.inner' of stage 'C' has 16 iterations and threadIdx.x has 32 threads: split it by 32")
+
+
+def test_a_thread_axis_whose_number_of_threads_is_not_known():
+    s, _, b, c = reversed_rows()
+    with pytest.raises(UsageError, match="bind takes numbers of threads, from 1 on"):
+        s[c].bind(c.op.axis[0], te.thread_axis((0, te.var("N")), "threadIdx.x"))
 
 
 def test_two_axes_of_a_stage_that_are_bound_to_the_same_threads():

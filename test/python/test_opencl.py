@@ -7,22 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from opencl_devices import skip_without_opencl
 from test_networks import small_network
 
 import tilework as tw
 from tilework import te
-from tilework.algebra.errors import TileworkError
 from tilework.runtime.cache import KernelCache
-from tilework.runtime.devices.opencl.queue import queue
 from tilework.tools.bench.gpu.programs import matrix_product
 from tilework.tools.bench.networks.catalogue import NETWORKS
 from tilework.tools.light_models import load_light_model, random_feeds
 
-pyopencl = pytest.importorskip("pyopencl", reason="pip install pyopencl[pocl]")
-try:
-    queue()
-except TileworkError as error:
-    pytest.skip(str(error), allow_module_level=True)
+skip_without_opencl()
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
 TOLERANCE = 1e-4

@@ -253,7 +253,8 @@ def test_what_lowering_refuses_names_the_line():
     D = te.compute(C.shape, lambda i, j: C[i, j] * 2, name="D")
     s = te.create_schedule(D.op)
     s[D].compute_at(s[C], C.op.axis[0])  # here
-    notes = refused(lambda: tw.lower(s, [A, B, D]), "stage 'D' is an output of the kernel: it is computed at the root")
+    message = "stage 'D' is computed at 'C', which does not consume it; take a consumer"
+    notes = refused(lambda: tw.lower(s, [A, B, D]), message)
     here = next(i for i, line in enumerate(open(__file__, encoding="utf-8"), 1) if line.endswith("# here\n"))
     assert notes[0] == f'File "{__file__}", line {here}'
     assert "for i" in notes[1]

@@ -6,6 +6,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from opencl_devices import skip_without_opencl
 
 import tilework as tw
 from tilework import te
@@ -16,7 +17,7 @@ from tilework.tuning.measuring.runner import LocalRunner
 from tilework.tuning.programs import kernel_of
 from tilework.tuning.task import Task
 
-pytest.importorskip("pyopencl")
+skip_without_opencl()
 
 TARGET = "opencl -threads=64 -shared-kib=16 -warp=8 -cores=4"
 

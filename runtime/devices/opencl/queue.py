@@ -84,6 +84,13 @@ class Queue:
         is_pocl = self.device.platform.name == "Portable Computing Language"
         return ["-cl-opt-disable"] if is_pocl and "barrier(" in source else []
 
+    def build(self, source: str) -> Any:
+        """The program of pyopencl that a text of OpenCL C becomes. Raises TileworkError with what the driver says."""
+        try:
+            return self.cl.Program(self.context, source).build(options=self.options_for(source))
+        except self.cl.Error as error:
+            raise TileworkError(f"{self.name} does not build a kernel: {error}") from error
+
     def load(self, program: LaunchProgram) -> Built:
         """Build a program. Raises TileworkError with what the driver's compiler says."""
         return Built(program, self)
@@ -94,11 +101,7 @@ class Built:
 
     def __init__(self, program: LaunchProgram, queue: Queue):
         self._program, self._queue = program, queue
-        try:
-            built = queue.cl.Program(queue.context, program.source).build(options=queue.options_for(program.source))
-        except queue.cl.Error as error:
-            raise TileworkError(f"{queue.name} does not build a kernel: {error}") from error
-        self._kernels = {kernel.function_name: kernel for kernel in built.all_kernels()}
+        self._kernels = {kernel.function_name: kernel for kernel in queue.build(program.source).all_kernels()}
 
     def launch(self, addresses: Sequence[int], symbols: Sequence[int]) -> None:
         """Launch what the program launches, on buffers at these addresses."""
@@ -116,7 +119,8 @@ class Built:
 def queue() -> Queue:
     """The first device of the first platform, or what PYOPENCL_CTX asks for.
 
-    Raises TileworkError where pyopencl or a device is missing.
+    Raises TileworkError where pyopencl or a device is missing, and where the device builds no kernel at all, as a PoCL
+    does that is older than the processor.
     """
     try:
         cl: Any = import_module("pyopencl")
@@ -132,7 +136,9 @@ def queue() -> Queue:
             f"pyopencl finds no OpenCL device ({error}): install a driver, or pip install pyopencl[pocl] for a device "
             "that is this processor"
         ) from error
-    return Queue(devices[0])
+    found = Queue(devices[0])
+    found.build("kernel void nothing(void) {}")
+    return found
 
 
 def _bytes_at(address: int, size: int) -> Array:

@@ -190,6 +190,14 @@ schedule.sequence @k {
 
 schedule.sequence @k {
   %s, %i = schedule.stage "a" [i]
+  // expected-error@+1 {{0 threads: must be at least 1}}
+  schedule.bind %i "threadIdx.x" 0
+}
+
+// -----
+
+schedule.sequence @k {
+  %s, %i = schedule.stage "a" [i]
   // expected-error@+1 {{unknown thread axis 'lane'}}
   schedule.env_threads %s "lane" 4
 }

@@ -26,6 +26,9 @@ schedule.sequence @places {
   %h = schedule.create_group outputs(%b) inputs()
   // CHECK: schedule.bind %k "threadIdx.x"
   schedule.bind %k "threadIdx.x"
+  // CHECK: schedule.bind %one "blockIdx.x" 1{{$}}
+  // GENERIC: "schedule.bind"(%{{.*}}) <{thread = "blockIdx.x", extent = 1 : i64}>
+  schedule.bind %one "blockIdx.x" 1
   // CHECK: schedule.set_store_predicate %a, %k == 0
   // GENERIC: "schedule.set_store_predicate"(%{{.*}}, %{{.*}}) <{thread = 0 : i64}>
   schedule.set_store_predicate %a, %k == 0
