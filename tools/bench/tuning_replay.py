@@ -1,12 +1,14 @@
-"""Searches replayed over recorded trials: how many trials each explorer needs, without running anything.
+"""How many trials each explorer needs: searches replayed over recorded trials, and the same searches live.
 
     python -m tilework.tools.bench.tuning_replay collect FOLDER [--trials 800]
     python -m tilework.tools.bench.tuning_replay replay FOLDER [--trials 200] [--seeds 12] [--json FILE]
+    python -m tilework.tools.bench.tuning_replay live FOLDER --kernels gemm [--trials 200] [--seeds 12] [--json FILE]
     python -m tilework.tools.bench.tuning_replay publish FOLDER --json FILE
 
 `collect` measures random candidates of six kernels, each into a file of records, on one thread. `replay` lets explorers
-search among these candidates alone: what they propose is the record that is nearest to it. `publish` writes the table
-and the plot of `docs/tuning.md` into a folder, from what `replay` wrote.
+search among these candidates alone: what they propose is the record that is nearest to it. `live` lets them measure
+what they propose, and keeps the records in the folder. `publish` writes the table and the plot of `docs/tuning.md` into
+a folder, from what `replay` wrote and, where `--live` names it, of what `live` wrote.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from math import inf
 from pathlib import Path
 from random import Random
 from statistics import geometric_mean, median
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +47,9 @@ from tilework.tuning.task import Task
 KERNELS = ("gemm", "gemm, transposed", "conv 3x3", "depthwise", "softmax", "batched products")
 """What trials are recorded of."""
 
-SEARCHES = {
+Searches: TypeAlias = Mapping[str, tuple[str, str | None]]
+
+SEARCHES: Searches = {
     "random": ("random", None),
     "genetic": ("genetic", None),
     "annealing, trees": ("annealing", "trees"),
@@ -139,17 +145,36 @@ def _until(curve: Sequence[float], seconds: float) -> int:
     return next((n for n, best in enumerate(curve, 1) if best <= seconds), len(curve) + 1)
 
 
-def summary(what: Recorded, curves: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Any]:
-    """The medians over seeds of each search: trials to the rule's speed and to the best, the best at the marks."""
-    least = min(s for s in what.space.seconds.values() if s is not None)
+def searched(name: str, folder: Path, explorer: str, model: str | None, seed: int, trials: int) -> list[float]:
+    """The best seconds after each trial of a search that runs here, as parts of those of the rule's schedule."""
+    records = _file(folder, f"{name}, {explorer}, {seed}")
+    tuned = tune(
+        PROGRAMS[name](),
+        None,
+        trials + 1,
+        86400,
+        records,
+        seed,
+        explorer=explorer,
+        model=MODEL if model is None else model,
+    )
+    default, *others = (inf if trial.seconds is None else trial.seconds for trial in tuned.trials)
+    return list(accumulate((seconds / default for seconds in others), min))
+
+
+def summary(default: float, least: float, curves: Mapping[str, Sequence[Sequence[float]]]) -> dict[str, Any]:
+    """The medians over seeds of each search: trials to the rule's speed and to the best, the best at the marks.
+
+    default: the seconds of the rule's schedule; least: those of the best candidate.
+    """
     found: dict[str, Any] = {}
     for name, of_seeds in curves.items():
         found[name] = {
-            "to rule": median(_until(curve, what.default) for curve in of_seeds),
+            "to rule": median(_until(curve, default) for curve in of_seeds),
             **{f"to {part:.0%}": median(_until(curve, least / part) for curve in of_seeds) for part in NEAR},
             **{f"at {n}": median(least / curve[min(n, len(curve)) - 1] for curve in of_seeds) for n in MARKS},
         }
-    return {"candidates": len(what.space.seconds), "rule": least / what.default, "searches": found}
+    return {"rule": least / default, "searches": found, "curves": {t: _thinned(c, least) for t, c in curves.items()}}
 
 
 def _file(folder: Path, name: str) -> Path:
@@ -164,47 +189,69 @@ def _collect(folder: Path, kernels: Sequence[str], trials: int) -> None:
         print(f"{name}: {len(tuned.trials)} trials", flush=True)
 
 
-def _replay(folder: Path, kernels: Sequence[str], seeds: int, trials: int, file: Path | None) -> None:
+def _replay(
+    folder: Path, kernels: Sequence[str], searches: Searches, seeds: int, trials: int, file: Path | None
+) -> None:
     found: dict[str, Any] = {}
     for name in kernels:
         what = recorded(name, folder)
         curves = {
             title: [replay(what, explorer, model, seed, trials) for seed in range(seeds)]
-            for title, (explorer, model) in SEARCHES.items()
+            for title, (explorer, model) in searches.items()
         }
-        found[name] = {**summary(what, curves), "curves": {t: _thinned(c, what) for t, c in curves.items()}}
-        print(f"{name}: {found[name]['candidates']} candidates; the rule has {found[name]['rule']:.2f} of the best")
-        for title, numbers in found[name]["searches"].items():
-            print(f"  {title:24}", ", ".join(f"{key} {value:.3g}" for key, value in numbers.items()), flush=True)
-        if file is not None:
-            file.write_text(json.dumps(found), encoding="utf-8")
+        least = min(s for s in what.space.seconds.values() if s is not None)
+        found[name] = summary(what.default, least, curves)
+        _tell(name, f"{len(what.space.seconds)} candidates", found, file)
 
 
-def _thinned(curves: Sequence[Sequence[float]], what: Recorded) -> list[float]:
+def _live(folder: Path, kernels: Sequence[str], searches: Searches, seeds: int, trials: int, file: Path | None) -> None:
+    set_num_threads(1)
+    folder.mkdir(parents=True, exist_ok=True)
+    found: dict[str, Any] = {}
+    for name in kernels:
+        curves = {
+            title: [searched(name, folder, explorer, model, seed, trials) for seed in range(seeds)]
+            for title, (explorer, model) in searches.items()
+        }
+        found[name] = summary(1.0, min(curve[-1] for of_seeds in curves.values() for curve in of_seeds), curves)
+        _tell(name, f"{seeds} searches of {trials} trials", found, file)
+
+
+def _tell(name: str, what: str, found: Mapping[str, Any], file: Path | None) -> None:
+    print(f"{name}: {what}; the rule has {found[name]['rule']:.2f} of the best")
+    for title, numbers in found[name]["searches"].items():
+        print(f"  {title:24}", ", ".join(f"{key} {value:.3g}" for key, value in numbers.items()), flush=True)
+    if file is not None:
+        file.write_text(json.dumps(found), encoding="utf-8")
+
+
+def _thinned(curves: Sequence[Sequence[float]], least: float) -> list[float]:
     """The median over seeds of the best so far, as a part of the best of all, after every batch."""
-    least = min(s for s in what.space.seconds.values() if s is not None)
     length = min(map(len, curves))
     return [median(least / curve[n] for curve in curves) for n in range(BATCH - 1, length, BATCH)]
 
 
-def _publish(folder: Path, file: Path) -> None:
+def _publish(folder: Path, file: Path, live: Path | None) -> None:
     found: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    tables = [_table("replay", found)]
+    if live is not None:
+        tables.append(_table("live", json.loads(live.read_text(encoding="utf-8"))))
+    (folder / "tuning.json").write_text(json.dumps({"tables": tables}, indent=1) + "\n", encoding="utf-8")
+    titles = next(iter(found.values()))["curves"]
+    curves = {title: _mean_curve([of["curves"][title] for of in found.values()]) for title in titles}
+    (folder / "tuning-searches.svg").write_text(svg_text(searches_plot(curves, BATCH)), encoding="utf-8")
+
+
+def _table(name: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    """A table of results, as pages show them."""
     rows: list[list[str]] = []
     for kernel, of in found.items():
         for title, numbers in of["searches"].items():
             parts = [f"{numbers[key]:.0f}" for key in ("to rule", "to 95%", "to 98%")]
             rows.append([kernel, title, *parts, *(f"{numbers[f'at {n}']:.3f}" for n in MARKS)])
     columns = ["kernel", "search", "to the rule's speed", "to 95 %", "to 98 %", *(f"after {n}" for n in MARKS)]
-    table = {
-        "id": "replay",
-        "about": "Trials to a speed, and parts of the best speed.",
-        "columns": columns,
-        "rows": rows,
-    }
-    (folder / "tuning.json").write_text(json.dumps({"tables": [table]}, indent=1) + "\n", encoding="utf-8")
-    titles = next(iter(found.values()))["curves"]
-    curves = {title: _mean_curve([of["curves"][title] for of in found.values()]) for title in titles}
-    (folder / "tuning-searches.svg").write_text(svg_text(searches_plot(curves, BATCH)), encoding="utf-8")
+    about = "Trials to a speed, and parts of the best speed."
+    return {"id": name, "about": about, "columns": columns, "rows": rows}
 
 
 def _mean_curve(curves: Sequence[Sequence[float]]) -> list[float]:
@@ -214,18 +261,23 @@ def _mean_curve(curves: Sequence[Sequence[float]]) -> list[float]:
 
 def main() -> None:
     """Collect records, or replay searches over them."""
-    parser = argparse.ArgumentParser(description="replay searches over recorded trials")
-    parser.add_argument("command", choices=["collect", "replay", "publish"])
+    parser = argparse.ArgumentParser(description="how many trials searches take")
+    parser.add_argument("command", choices=["collect", "replay", "live", "publish"])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--kernels", nargs="+", default=KERNELS, choices=KERNELS, metavar="NAME")
+    parser.add_argument("--searches", nargs="+", default=list(SEARCHES), choices=list(SEARCHES), metavar="NAME")
     parser.add_argument("--trials", type=int, help="by default 800 to collect, 200 to replay")
     parser.add_argument("--seeds", type=int, default=12)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--live", type=Path, metavar="JSON", help="what live wrote, to publish")
     options = parser.parse_args()
+    searches = {name: SEARCHES[name] for name in options.searches}
+    given = options.folder, options.kernels, searches, options.seeds, options.trials or 200, options.json
     commands: Mapping[str, Callable[[], None]] = {
         "collect": lambda: _collect(options.folder, options.kernels, options.trials or 800),
-        "publish": lambda: _publish(options.folder, options.json),
-        "replay": lambda: _replay(options.folder, options.kernels, options.seeds, options.trials or 200, options.json),
+        "replay": lambda: _replay(*given),
+        "live": lambda: _live(*given),
+        "publish": lambda: _publish(options.folder, options.json, options.live),
     }
     commands[options.command]()
 

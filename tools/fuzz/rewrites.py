@@ -28,7 +28,7 @@ def draw_inline(d: Drawn) -> None:
     """A stage that nothing was asked of is inlined, or seldom any."""
     stages = d.computes
     if not d.careless():
-        stages = [s for s in stages if not (s.is_output or s.is_whole or s.reduce or s.is_scheduled)]
+        stages = [s for s in stages if d.readers(s) and not (s.is_whole or s.reduce or s.is_scheduled)]
     if stages:
         stage = d.draw.choice(stages)
         d.s.compute_inline(stage.handle)

@@ -143,7 +143,7 @@ def _pragma(d: Drawn) -> None:
 
 def _compute_at(d: Drawn) -> None:
     """A stage in one that reads it, or seldom in any behind it."""
-    stages = [s for s in d.stages if s.is_compute and (d.careless() or not s.is_output)]
+    stages = [s for s in d.stages if s.is_compute and (d.careless() or d.readers(s))]
     if not stages:
         return
     producer = d.draw.choice(stages)

@@ -175,7 +175,7 @@ def _pragma(c: Calls) -> None:
 
 
 def _compute_at(c: Calls) -> None:
-    stage = c.stage(lambda s: _is_compute(s) and not s.is_output and any(map(_has_axes, c.readers(s))))
+    stage = c.stage(lambda s: _is_compute(s) and any(map(_has_axes, c.readers(s))))
     readers = c.readers(stage)
     c.place(stage, c.stage(lambda s: s in readers and _has_axes(s)))
 
