@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -18,14 +18,20 @@ LINE_SECONDS = 10.0
 
 @contextmanager
 def shown_search(title: str, trials: int, seconds: float) -> Generator[SearchProgress]:
-    """A watcher for `tilework.tune` that shows trials on stderr for the duration of the block."""
+    """A watcher for `tilework.tune` that shows trials on stderr for the duration of the block.
+
+    Where the user interrupts the block, the table of what has been found so far is shown there too.
+    """
     console = Console(stderr=True, soft_wrap=True, markup=False, highlight=False)
-    if not console.is_terminal:
-        yield SearchProgress(title, trials, seconds, console, None)
-        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bars:
-        yield SearchProgress(title, trials, seconds, console, bars)
+    with Progress(*columns, console=console, transient=True) if console.is_terminal else nullcontext() as bars:
+        progress = SearchProgress(title, trials, seconds, console, bars)
+        try:
+            yield progress
+        except KeyboardInterrupt:
+            for line in search_table(progress.searches, progress.weights):
+                console.print(line)
+            raise
 
 
 class SearchProgress:

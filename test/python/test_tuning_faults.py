@@ -20,6 +20,8 @@ from tilework.algebra.errors import TileworkError
 from tilework.driver.build_kernel import build_kernel
 from tilework.runtime.devices.llvm.compile import compile_ir
 from tilework.targets.cpu.host import host_target
+from tilework.tools.cli import main
+from tilework.tools.tuning_progress import SearchProgress
 from tilework.tuning.explorers.random import RandomExplorer
 from tilework.tuning.measuring.builder import LocalBuilder
 from tilework.tuning.measuring.outcome import Code, Failure, Outcome
@@ -170,6 +172,23 @@ def test_two_writers_share_a_file(tmp_path: Path):
 # -- a whole tuner
 
 KILLS = 50
+
+
+def test_a_search_that_is_interrupted_tells_what_it_has_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def interrupted(self: SearchProgress, search: Search) -> None:
+        if len(search.trials) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(SearchProgress, "trial", interrupted)
+    program = tmp_path / "gemm.mlir"
+    program.write_text(str(kernel_of(matmul(5, 6, 7))), encoding="utf-8")
+    assert main(["tune", str(program), "--trials", "9"]) == 128 + signal.SIGINT
+    lines = capsys.readouterr().err.splitlines()
+    kernel = next(at for at, line in enumerate(lines) if line.startswith("kernel  "))
+    assert lines[kernel + 1].split()[-2] == "2", "the column of trials"
+    assert lines[-1] == "tilework: interrupted"
 
 
 def processes_with(mark: str) -> list[int]:

@@ -86,28 +86,23 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _tuned(options: argparse.Namespace, imported: ImportedModel, progress: SearchProgress) -> Module:
-    try:
-        return tune(
-            imported.module,
-            None,
-            options.trials,
-            options.seconds,
-            options.records,
-            options.seed,
-            explorer=options.explorer,
-            model=options.model_name,
-            precision=options.precision,
-            parameters=imported.parameters,
-            targets=targets_by_device(options.targets),
-            watcher=progress,
-            pool=options.pool,
-            device=options.device,
-            tls=options.tls,
-        )
-    except KeyboardInterrupt:
-        for line in search_table(progress.searches, progress.weights):
-            print(line)
-        raise
+    return tune(
+        imported.module,
+        None,
+        options.trials,
+        options.seconds,
+        options.records,
+        options.seed,
+        explorer=options.explorer,
+        model=options.model_name,
+        precision=options.precision,
+        parameters=imported.parameters,
+        targets=targets_by_device(options.targets),
+        watcher=progress,
+        pool=options.pool,
+        device=options.device,
+        tls=options.tls,
+    )
 
 
 def _tune_kernels(options: argparse.Namespace, module: ModuleOp, title: str) -> int:
