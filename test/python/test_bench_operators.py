@@ -65,4 +65,4 @@ def test_refused(name, message, capsys):
 def test_weights_that_no_file_holds(capsys):
     assert main(["bench", "op:gemv,n=65536,k=65536"]) == 1
     said = "weights of shape (65536, 65536) do not fit into an ONNX file, which holds less than 2 GB"
-    assert capsys.readouterr().err == f"tilework: error: {said}\n"
+    assert capsys.readouterr().err.splitlines()[-1] == f"tilework: error: {said}", "behind a warning, on busy machines"

@@ -248,7 +248,7 @@ def test_externs_call_intrinsics():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda x: te.call_intrin("int32", "word.dot", x, x), "on scalars 'word.dot'; there are .*did you mean"),
+        (lambda x: te.call_intrin("int32", "dot4.u8i8", x, x), "on scalars 'dot4.u8i8'; there are .*did you mean"),
         (lambda x: te.call_intrin("int32", "amx.tile_zero"), "there is no intrinsic on scalars 'amx.tile_zero'"),
         (lambda x: te.call_intrin("int32", 3), "there is no intrinsic on scalars a int"),
         (lambda x: te.call_intrin("int32", "dot4.ui8i8", x), r"is \(i32, i32\) -> i32, not \(i32\) -> i32"),
