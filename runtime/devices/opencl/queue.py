@@ -78,7 +78,7 @@ class Queue:
     def options_for(self, source: str) -> list[str]:
         """What the driver's compiler is told.
 
-        PoCL 7 optimizes conditions together that stand before and behind a barrier, and then lets threads for which
+        PoCL 3 optimizes conditions together that stand before and behind a barrier, and then lets threads for which
         they are false pass the barrier alone: what these bring to shared memory is missing.
         """
         is_pocl = self.device.platform.name == "Portable Computing Language"
