@@ -35,6 +35,7 @@ from tilework.transforms.matrix.push_products import PushProducts
 from tilework.transforms.matrix.split_statistics import SplitStatistics
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 from tilework.transforms.te.allow_contraction import AllowContraction
+from tilework.transforms.te.compute_inits import ComputeInits
 from tilework.transforms.te.expand_powers import ExpandPowers
 from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProducts
 
@@ -77,6 +78,7 @@ SCHEDULE: tuple[ModulePass, ...] = (
     ExpandPowers(),  # before rules, which inline what is cheap
     AllowContraction(),  # before stages are inlined, after which nobody knows who else computes a product
     HalveSymmetricProducts(),
+    ComputeInits(),  # rules schedule stages
     TeToSchedule(),  # a kernel that brings its own schedule keeps it
     ApplyDataflow(),  # primitives that rewrite te first: lowering takes only those that shape loops
 )

@@ -1,5 +1,4 @@
 // RUN: opt-tool %s --target='cuda -arch=sm_80' -p te-to-schedule | filecheck %s
-// RUN: opt-tool %s --target='opencl -cores=2' -p compile-gpu-kernel | filecheck %s --check-prefix=LOOP
 // RUN: opt-tool %s --target='opencl -cores=2' -p compile-gpu-kernel --check-semantics -o /dev/null
 
 // Along channels that lie apart, neighbours are in other rows: a thread has a row for itself.
@@ -20,55 +19,6 @@ te.kernel @channels(%x: tensor<2x13x101xf32>) -> tensor<2x13x101xf32> {
     te.yield %d : f32
   }
   te.return %y : tensor<2x13x101xf32>
-}
-
-// Sums of rows are stored by one thread of each; sums of columns by 32 threads side by side, each of which is helped by
-// some others.
-
-// CHECK-LABEL: schedule.sequence @row_sums
-// CHECK:         %[[ONE:\w+]] = schedule.singleton
-// CHECK:         %{{.*}}, %[[T:\w+]] = schedule.split %[[ONE]]
-// CHECK:         schedule.bind %[[T]] "threadIdx.x"
-te.kernel @row_sums(%x: tensor<5x131xf32>) -> tensor<5xf32> {
-  %y = te.compute "y" [i: 5] reduce [r: 131] : tensor<5xf32> {
-    %a = te.read %x[i, r] : tensor<5x131xf32>
-    te.reduce add %a : f32
-  }
-  te.return %y : tensor<5xf32>
-}
-// CHECK-LABEL: schedule.sequence @column_sums
-// CHECK:         %[[BLOCK:\w+]], %[[ROW:\w+]] = schedule.split %{{.*}} factor 32
-// CHECK:         schedule.bind %[[ROW]] "threadIdx.x"
-// CHECK:         schedule.bind %{{.*}} "threadIdx.y"
-// CHECK-NEXT:    schedule.compute_at %{{.*}}, %[[ROW]]
-te.kernel @column_sums(%x: tensor<131x45xf32>) -> tensor<45xf32> {
-  %y = te.compute "y" [i: 45] reduce [r: 131] : tensor<45xf32> {
-    %a = te.read %x[r, i] : tensor<131x45xf32>
-    te.reduce add %a : f32
-  }
-  te.return %y : tensor<45xf32>
-}
-
-// One sum of all elements: blocks sum up parts, a launch later one block the parts.
-
-// CHECK-LABEL: schedule.sequence @total
-// CHECK:         schedule.rfactor
-// LOOP-LABEL:  loop.kernel @total ins
-// LOOP-NEXT:     loop.call @total_0
-// LOOP-NEXT:     loop.call @total_1
-// LOOP-NEXT:   }
-te.kernel @total(%x: tensor<8209xf32>) -> tensor<f32> {
-  %sum = te.compute "sum" [] reduce [r: 8209] : tensor<f32> {
-    %a = te.read %x[r] : tensor<8209xf32>
-    te.reduce add %a : f32
-  }
-  %mean = te.compute "mean" [] : tensor<f32> {
-    %a = te.read %sum[] : tensor<f32>
-    %n = arith.constant 8209.0 : f32
-    %d = arith.divf %a, %n : f32
-    te.yield %d : f32
-  }
-  te.return %mean : tensor<f32>
 }
 
 // A thread makes a sum of few terms, and one by a reducer of the program's own, alone. There may be no rows, or no
