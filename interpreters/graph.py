@@ -19,6 +19,8 @@ from tilework.analysis.parameters import PREPARE, computation_of, parameters_rea
 from tilework.dialects import arith
 from tilework.dialects.bag import BagType, Table
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
+from tilework.dialects.graph.choice import IfOp
+from tilework.dialects.graph.iteration import WhileOp
 from tilework.dialects.graph.kernel import KernelOp
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
@@ -150,12 +152,12 @@ def _evaluate_slice(value: SSAValue, parameters: Mapping[str, Array]) -> Array:
 
 
 class _Evaluation:
-    """The values of one block while it is evaluated; symbols: what the inputs tell of sizes."""
+    """The values of one block while it is evaluated; symbols: what the inputs, and operators that count, tell of sizes."""
 
     def __init__(self, parameters: Mapping[str, Array], observe: Observer | None, symbols: Mapping[Key, int]):
         self.parameters = parameters
         self.observe = observe
-        self.symbols = symbols
+        self.symbols = dict(symbols)
         self.values: dict[SSAValue, Array] = {}
 
     def block(self, block: Block, arguments: Sequence[Array]) -> list[Array]:
@@ -208,6 +210,10 @@ class _Evaluation:
             return self._inside().block(op.body.block, operands)
         if isinstance(op, ScanOp):
             return self._scan(op, operands)
+        if isinstance(op, IfOp):
+            return self._inside().block(op.bodies[0 if operands[0] else 1], operands[1:])
+        if isinstance(op, WhileOp):
+            return self._while(op, operands)
         if isinstance(op, ParameterOp):
             array = _parameter(self.parameters, op.sym_name.data)
             _check_fits(op.result, array, f"parameter @{op.sym_name.data}")
@@ -233,9 +239,28 @@ class _Evaluation:
         for t in reversed(steps) if op.reverse else steps:
             yielded = self._inside().block(op.body.block, [*states, *(s[t] for s in sequences), *constants])
             states, made[t] = yielded[:count], yielded[count:]
-        if not made:
-            return [*states, *(_without_elements(v) for v in op.new_sequences)]
-        return [*states, *(np.stack(elements) for elements in zip(*(made[t] for t in steps), strict=True))]
+        return [*states, *_sequences(op, [made[t] for t in steps])]
+
+    def _while(self, op: WhileOp, operands: Sequence[Array]) -> Sequence[Array]:
+        """A run after the other, as long as the condition holds and there are no more than the limit says."""
+        count = 1 + len(op.states)
+        again, states, constants = operands[0], operands[1:count], operands[count:]
+        most = None if op.most is None else int(op.most.evaluate(self.symbols))
+        made: list[Sequence[Array]] = []
+        while again and len(made) != most:
+            again, *yielded = self._inside().block(op.body.block, [*states, *constants])
+            states = yielded[: len(op.states)]
+            made.append(yielded[len(op.states) :])
+        if op.count is not None:
+            self.symbols[op.count.data] = len(made)
+        return [*states, *_sequences(op, made)]
+
+
+def _sequences(op: ScanOp | WhileOp, made: Sequence[Sequence[Array]]) -> list[Array]:
+    """New sequences of what was made step by step."""
+    if not made:
+        return [_without_elements(v) for v in op.new_sequences]
+    return [np.stack(elements) for elements in zip(*made, strict=True)]
 
 
 def _without_elements(sequence: SSAValue) -> Array:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import cf, func, memref
+from xdsl.dialects import cf, func, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -144,7 +144,7 @@ class _Host:
 
     def _execute(self, op: Operation) -> None:
         match op:
-            case func.ReturnOp() | WaitOp():
+            case func.ReturnOp() | WaitOp() | scf.YieldOp() | scf.ConditionOp():
                 return
             case CallOp():
                 self._call(op)
@@ -156,6 +156,10 @@ class _Host:
                 holds = all(condition.evaluate(self.values) for condition in op.conditions)
                 for block in (op.then_body if holds else op.else_body).blocks:
                     self._run(block)
+            case scf.IfOp():
+                self._run((op.true_region if self.values[op.cond] else op.false_region).block)
+            case scf.WhileOp():
+                self._while(op)
             case cf.AssertOp():
                 if not self.values[op.arg]:
                     raise CompileError(f"an assertion fails: {op.msg.data}", op)
@@ -168,6 +172,26 @@ class _Host:
             case _:
                 self.values[op.results[0]] = self._result(op)
 
+    def _while(self, op: scf.WhileOp) -> None:
+        """The second block between runs of the first, which says whether there is another one."""
+        before, after = op.before_region.block, op.after_region.block
+        values: Sequence[Any] = [self.values[v] for v in op.arguments]
+        while True:
+            self._enter(before, values)
+            test = before.last_op
+            assert isinstance(test, scf.ConditionOp)
+            values = [self.values[v] for v in test.args]
+            if not self.values[test.condition]:
+                break
+            self._enter(after, values)
+            assert after.last_op is not None
+            values = [self.values[v] for v in after.last_op.operands]
+        self.values |= zip(op.results, values, strict=True)
+
+    def _enter(self, block: Block, values: Sequence[Any]) -> None:
+        self.values |= zip(block.args, values, strict=True)
+        self._run(block)
+
     def _result(self, op: Operation) -> Any:
         match op:
             case memref.AllocOp():
@@ -176,6 +200,8 @@ class _Host:
                 return allocate(shape, memref_dtype(op.memref.type))
             case memref.DimOp():
                 return self.values[op.source].shape[self.values[op.index]]
+            case memref.LoadOp():
+                return self.values[op.memref].array[()]
             case memref.GetGlobalOp():
                 return self._global(op)
             case memref.SubviewOp():

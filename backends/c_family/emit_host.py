@@ -22,6 +22,7 @@ from tilework.analysis.functions import body_of
 from tilework.backends.c_family.c_text import FileText, listed
 from tilework.backends.c_family.emit_arith import ARITH_HANDLERS
 from tilework.backends.c_family.emit_conversions import CONVERSION_HANDLERS
+from tilework.backends.c_family.emit_host_control import CONTROL_HANDLERS
 from tilework.backends.c_family.emit_host_devices import DEFINITION, DEVICE_HANDLERS, STRUCT, arena_of, launch
 from tilework.backends.c_family.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter
 from tilework.backends.c_family.emit_integers import INTEGER_HANDLERS
@@ -137,6 +138,7 @@ HOST_HANDLERS: Handlers = {
     **CONVERSION_HANDLERS,
     **HOST_MEMORY_HANDLERS,
     **DEVICE_HANDLERS,
+    **CONTROL_HANDLERS,
     CallOp: _call,
     cf.AssertOp: _assert,
     func.ReturnOp: _return,

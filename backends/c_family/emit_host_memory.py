@@ -248,6 +248,11 @@ def copy(e: HostEmitter, op: memref.CopyOp) -> None:
         e.text.close()
 
 
+def _load(e: HostEmitter, op: memref.LoadOp) -> None:
+    """The one element of a buffer without dimensions."""
+    e.define(op.res, f"{e.get(op.memref)}[0]")
+
+
 def _alloc(e: HostEmitter, op: memref.AllocOp) -> None:
     raise CompileError("a temporary without a place in the arena: run loop-plan-memory before", op)
 
@@ -255,6 +260,7 @@ def _alloc(e: HostEmitter, op: memref.AllocOp) -> None:
 HOST_MEMORY_HANDLERS: Handlers = {
     memref.AllocOp: _alloc,
     memref.DimOp: _dim,
+    memref.LoadOp: _load,
     memref.GetGlobalOp: _get_global,
     memref.ViewOp: _view,
     memref.SubviewOp: _subview,

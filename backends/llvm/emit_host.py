@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.functions import body_of
 from tilework.backends.host_signature import ENTRY, HOST_FUNCTION, HostArgument, HostInfo, HostSignature
+from tilework.backends.llvm.emit_host_control import CONTROL_HANDLERS
 from tilework.backends.llvm.emit_host_devices import DEVICE_HANDLERS, arena_of, launch
 from tilework.backends.llvm.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
@@ -114,6 +115,7 @@ HOST_HANDLERS: Handlers = {
     **ARITH_HANDLERS,
     **HOST_MEMORY_HANDLERS,
     **DEVICE_HANDLERS,
+    **CONTROL_HANDLERS,
     CallOp: _call,
     cf.AssertOp: _assert,
     func.ReturnOp: _return,

@@ -235,6 +235,13 @@ def _copy_loops(
     text.start(end)
 
 
+def _load(e: HostEmitter, op: memref.LoadOp) -> None:
+    """The one element of a buffer without dimensions; of a truth value, its last bit."""
+    type_ = _memory_type(op.memref)
+    loaded = e.text.value(f"load {type_}, ptr {e.get(op.memref)}", op.res.name_hint)
+    e.set(op.res, loaded if type_ == e.type(op.res) else e.text.value(f"trunc {type_} {loaded} to {e.type(op.res)}"))
+
+
 def _alloc(e: HostEmitter, op: memref.AllocOp) -> None:
     raise CompileError("a temporary without a place in the arena: run loop-plan-memory before", op)
 
@@ -242,6 +249,7 @@ def _alloc(e: HostEmitter, op: memref.AllocOp) -> None:
 HOST_MEMORY_HANDLERS: Handlers = {
     memref.AllocOp: _alloc,
     memref.DimOp: _dim,
+    memref.LoadOp: _load,
     memref.GetGlobalOp: _get_global,
     memref.ViewOp: _view,
     memref.SubviewOp: _subview,

@@ -22,6 +22,7 @@ from tilework.dialects.graph.broadcast import (
     SubOp,
 )
 from tilework.dialects.graph.cast import CastOp
+from tilework.dialects.graph.choice import IfOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.elementwise import (
@@ -56,6 +57,7 @@ from tilework.dialects.graph.elementwise import (
 )
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
+from tilework.dialects.graph.iteration import WhileOp
 from tilework.dialects.graph.kernel import KernelOp
 from tilework.dialects.graph.layout import BytesOp, PackOp, UnpackOp, WordsOp
 from tilework.dialects.graph.logic import (
@@ -86,7 +88,7 @@ from tilework.dialects.graph.structure import CopyOp, DefineParameterOp, FusedOp
 from tilework.dialects.graph.top_k import TopKOp
 from tilework.dialects.support.index_attr import DimsAttr, GraphWhenAttr, WidthsAttr
 
-STRUCTURE = [RequireOp, ParameterOp, DefineParameterOp, FusedOp, CopyOp, ScanOp, YieldOp]
+STRUCTURE = [RequireOp, ParameterOp, DefineParameterOp, FusedOp, CopyOp, IfOp, WhileOp, ScanOp, YieldOp]
 
 OPERATORS = [
     *(AbsOp, CeilOp, ClipOp, CosOp, DropoutOp, EluOp, ErfOp, ExpOp, FloorOp, LeakyReluOp, LogOp, NegOp),

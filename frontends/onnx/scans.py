@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph import ScanOp, YieldOp
-from tilework.dialects.graph.scan import element_of, sequence_of
+from tilework.dialects.graph.control import element_of, sequence_of
 from tilework.dialects.support.shapes import dims_of
 from tilework.frontends.onnx.data_requirements import every
 from tilework.frontends.onnx.node import Node, value_dims

@@ -1,4 +1,4 @@
-"""What becomes of a graph on the host: kernel calls and views one after the other, a scan a loop around them."""
+"""What becomes of a graph on the host: kernel calls and views one after the other, control flow around them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
-from xdsl.dialects import memref
+from xdsl.dialects import memref, scf
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -17,16 +17,20 @@ from tilework.algebra.index_expr import var
 from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.program_targets import HOST
 from tilework.analysis.tensor_devices import device_of_tensor
+from tilework.dialects import arith
+from tilework.dialects.graph.choice import IfOp as GraphIfOp
+from tilework.dialects.graph.control import yielded_by
+from tilework.dialects.graph.iteration import WhileOp
 from tilework.dialects.graph.layout import WordsOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import CopyOp, FusedOp, ParameterOp
-from tilework.dialects.loop import CallOp, ForOp, IfOp
+from tilework.dialects.loop import INDEX, CallOp, ForOp, IfOp
 from tilework.dialects.support.diagnostics import CompileError, name_of
 from tilework.dialects.support.locations import copy_location
-from tilework.lowering.host.buffers import HostBuffers, is_made_here, plan_placements
+from tilework.lowering.host.buffers import HostBuffers, Plan, is_made_here, plan_placements
 from tilework.lowering.host.shapes import HostShapes, memref_type, space_of
 from tilework.transforms.graph.joined_sizes import KernelVersion, versions_of
 from tilework.transforms.graph.te_kernels import KernelTable
@@ -76,6 +80,10 @@ def _lower(op: Operation, host: HostBlock) -> None:
             _call(op, host)
         case ScanOp():
             _scan(op, host)
+        case GraphIfOp():
+            _if(op, host)
+        case WhileOp():
+            _while(op, host)
         case ParameterOp():
             parameter = memref.GetGlobalOp(global_name(op), global_type(op))
             host.buffers.put(op.result, host.at.insert(parameter).memref)
@@ -170,3 +178,64 @@ def _replace_states(
     sources = [host.buffers.of(v) if is_made_here(v) else host.buffers.copied(v) for _, v in changed]
     for (state, _), source in zip(changed, sources, strict=True):
         host.at.insert(memref.CopyOp(source, state))
+
+
+# -- what data decide
+
+
+def _if(choice: GraphIfOp, host: HostBlock) -> None:
+    """One of two blocks, both of which write the results where these lie."""
+    used = [i for i, result in enumerate(choice.outputs) if result.uses]
+    outputs = [host.buffers.of(choice.outputs[i]) for i in used]
+    constants = [host.buffers.of(v) for v in choice.constants]  # outside of the blocks
+    condition = host.at.insert(memref.LoadOp.get(host.buffers.of(choice.condition), [])).res
+    sides: list[Region] = []
+    for graph in choice.bodies:
+        ops, yielded = list(graph.ops)[:-1], yielded_by(graph)
+        side = _inside(Block(), host, outputs, plan_placements(ops, [yielded.values[i] for i in used]))
+        for argument, buffer in zip(graph.args, constants, strict=True):
+            side.buffers.put(argument, buffer)
+        lower_graph(graph, side)
+        side.at.insert(scf.YieldOp())
+        sides.append(Region(side.block))
+    host.at.insert(scf.IfOp(condition, [], *sides))
+
+
+def _inside(block: Block, host: HostBlock, outputs: Sequence[SSAValue], plan: Plan) -> HostBlock:
+    """A block inside of another, still to be written."""
+    at = Builder(InsertPoint.at_end(block))
+    shapes = host.shapes.inside(at)
+    return HostBlock(block, at, shapes, host.buffers.inside(at, shapes, outputs, plan), host.kernels)
+
+
+def _while(loop: WhileOp, host: HostBlock) -> None:
+    """A loop that changes the states' buffers, and one that says whether it goes on; its runs are counted."""
+    states = [host.buffers.of(v) for v in loop.end_states]
+    for given, state in zip(loop.states, states, strict=True):
+        host.at.insert(memref.CopyOp(host.buffers.of(given), state))
+    again = host.buffers.copied(loop.condition)
+    constants = [host.buffers.of(v) for v in loop.constants]
+    first = host.shapes.value(0)
+    graph, (goes_on, *yielded) = loop.body.block, loop.yielded.values
+    body = _inside(Block(arg_types=[INDEX]), host, [again], plan_placements(list(graph.ops)[:-1], [goes_on]))
+    for argument, buffer in zip(graph.args, [*states, *constants], strict=True):
+        body.buffers.put(argument, buffer)
+    lower_graph(graph, body)
+    with located(body.block, loop.yielded):
+        _replace_states(states, yielded, graph.args[: len(states)], body)
+        following = body.at.insert(arith.AddiOp(body.block.args[0], body.shapes.value(1))).result
+        body.at.insert(scf.YieldOp(following))
+    test = Region(_test(again, loop, host))
+    host.at.insert(scf.WhileOp([first], [INDEX], test, Region(body.block)))
+
+
+def _test(again: SSAValue, loop: WhileOp, host: HostBlock) -> Block:
+    """Whether a loop goes on: where its body said so, and there were fewer runs than the limit."""
+    block = Block(arg_types=[INDEX])
+    at = Builder(InsertPoint.at_end(block))
+    holds = at.insert(memref.LoadOp.get(again, [])).res
+    if loop.most is not None:
+        is_below = at.insert(arith.CmpiOp(block.args[0], host.shapes.inside(at).value(loop.most), "slt")).result
+        holds = at.insert(arith.AndIOp(holds, is_below)).result
+    at.insert(scf.ConditionOp(holds, block.args[0]))
+    return block

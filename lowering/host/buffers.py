@@ -19,10 +19,10 @@ from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.tensor_devices import device_of_tensor
 from tilework.analysis.views import behind_reshapes
 from tilework.dialects import loop
+from tilework.dialects.graph.control import ControlOp
 from tilework.dialects.graph.layout import WordsOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import CopyOp, FusedOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.shapes import dims_of, tensor_type
@@ -95,7 +95,7 @@ def plan_placements(ops: Sequence[Operation], returned: Sequence[SSAValue]) -> P
 def is_made_here(value: SSAValue) -> bool:
     """Whether kernels of this function write the tensor, and so can be told where."""
     made = value.owner
-    return isinstance(made, FusedOp | ScanOp | CopyOp) or (isinstance(made, ConcatOp) and VIEW in made.attributes)
+    return isinstance(made, FusedOp | ControlOp | CopyOp) or (isinstance(made, ConcatOp) and VIEW in made.attributes)
 
 
 class HostBuffers:
@@ -118,7 +118,7 @@ class HostBuffers:
         """The operations that move each buffer, those of the blocks around too."""
 
     def inside(self, at: Builder, shapes: HostShapes, outputs: Sequence[SSAValue], plan: Plan) -> HostBuffers:
-        """Those of a graph inside of a loop."""
+        """Those of a graph inside of a loop, or of one side of a choice."""
         return HostBuffers(at, shapes, outputs, plan, self._moving)
 
     def put(self, tensor: SSAValue, buffer: SSAValue) -> None:

@@ -30,7 +30,8 @@ from tilework.dialects.graph.logic import EqualOp, LessEqualOp, LessOp, WhereOp
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.pooling import MaxPoolIndicesOp
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.graph.scan import ScanOp, sequence_of
+from tilework.dialects.graph.control import sequence_of
+from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.scatter import REPLACE, ScatterOp
 from tilework.dialects.graph.sizes import SectionOp
 from tilework.dialects.graph.structure import YieldOp
