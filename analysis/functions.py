@@ -25,7 +25,7 @@ def body_of(function: FuncOp) -> Block:
 
 
 def graphs_of(function: FuncOp) -> list[Block]:
-    """The blocks of operators of a graph function: its body, and those of control flow in it, each behind what holds it.
+    """The blocks of operators of a graph function: its body, and those of control flow, each behind what holds it.
 
     None sees the values of another.
     """

@@ -152,7 +152,7 @@ def _evaluate_slice(value: SSAValue, parameters: Mapping[str, Array]) -> Array:
 
 
 class _Evaluation:
-    """The values of one block while it is evaluated; symbols: what the inputs, and operators that count, tell of sizes."""
+    """The values of one block while it is evaluated; symbols: what inputs, and operators that count, tell of sizes."""
 
     def __init__(self, parameters: Mapping[str, Array], observe: Observer | None, symbols: Mapping[Key, int]):
         self.parameters = parameters

@@ -156,10 +156,8 @@ class _Host:
                 holds = all(condition.evaluate(self.values) for condition in op.conditions)
                 for block in (op.then_body if holds else op.else_body).blocks:
                     self._run(block)
-            case scf.IfOp():
-                self._run((op.true_region if self.values[op.cond] else op.false_region).block)
-            case scf.WhileOp():
-                self._while(op)
+            case scf.IfOp() | scf.WhileOp():
+                self._control(op)
             case cf.AssertOp():
                 if not self.values[op.arg]:
                     raise CompileError(f"an assertion fails: {op.msg.data}", op)
@@ -171,6 +169,12 @@ class _Host:
                 buffer.array[...] = poison(buffer.dtype)
             case _:
                 self.values[op.results[0]] = self._result(op)
+
+    def _control(self, op: scf.IfOp | scf.WhileOp) -> None:
+        if isinstance(op, scf.IfOp):
+            self._run((op.true_region if self.values[op.cond] else op.false_region).block)
+        else:
+            self._while(op)
 
     def _while(self, op: scf.WhileOp) -> None:
         """The second block between runs of the first, which says whether there is another one."""

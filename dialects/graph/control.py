@@ -17,7 +17,6 @@ from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph.structure import YieldOp
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 
-
 Listed = TypeVar("Listed")
 
 

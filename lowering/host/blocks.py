@@ -70,12 +70,13 @@ def lower_graph(graph: Block, host: HostBlock) -> None:
 
 
 def _lower(op: Operation, host: HostBlock) -> None:
-    is_view = VIEW in op.attributes
     match op:
         case RequireOp():
             host.shapes.require(op.requirement)
         case _ if not any(result.uses for result in op.results):
             return  # constants that moved into the kernels, and other dead code
+        case _ if VIEW in op.attributes:
+            _view(op, host)
         case FusedOp():
             _call(op, host)
         case ScanOp():
@@ -89,18 +90,30 @@ def _lower(op: Operation, host: HostBlock) -> None:
             host.buffers.put(op.result, host.at.insert(parameter).memref)
         case CopyOp():
             host.buffers.copy_between_devices(op.source, op.result)
-        case ConcatOp() if is_view:
-            host.buffers.of(op.result)  # there already: its operands were made in it
-        case ReshapeOp() if is_view:
-            host.buffers.alias_reshape(op)
-        case SliceOp() if is_view:
-            host.buffers.alias_slice(op)
-        case WordsOp() if is_view:
-            host.buffers.alias_words(op)
-        case ConstantOp():
-            raise CompileError("a constant is used outside the kernels; run graph-fold-parameters first", op)
         case _:
-            raise CompileError(f"{name_of(op)} is in no graph.fused; run graph-fuse-operators first", op)
+            raise _left(op)
+
+
+def _view(op: Operation, host: HostBlock) -> None:
+    """A view of a buffer."""
+    match op:
+        case ConcatOp():
+            host.buffers.of(op.result)  # there already: its operands were made in it
+        case ReshapeOp():
+            host.buffers.alias_reshape(op)
+        case SliceOp():
+            host.buffers.alias_slice(op)
+        case WordsOp():
+            host.buffers.alias_words(op)
+        case _:
+            raise _left(op)
+
+
+def _left(op: Operation) -> CompileError:
+    """The error for an operation that only kernels can hold."""
+    if isinstance(op, ConstantOp):
+        return CompileError("a constant is used outside the kernels; run graph-fold-parameters first", op)
+    return CompileError(f"{name_of(op)} is in no graph.fused; run graph-fuse-operators first", op)
 
 
 def global_name(op: ParameterOp) -> str:
