@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, BlockArgument
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, var
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import (
     ARENA,
@@ -43,7 +43,8 @@ HOST_FUNCTION = "main"
 class HostInfo:
     """What a caller of the entry must know.
 
-    symbols: the order of the int64 array. kernels: how many calls of kernels there are. messages: what a result other
+    symbols: the order of the int64 array. bound: the symbols behind these, which the entry writes, and what they are at
+    most. kernels: how many calls of kernels there are. messages: what a result other
     than 0 means. devices: those that the entry uses, in the order of the table that it takes.
     """
 
@@ -56,6 +57,7 @@ class HostInfo:
     messages: dict[int, str]
     entry: str = ENTRY
     devices: tuple[DeviceUse, ...] = ()
+    bound: Mapping[str, Dim] = field(default_factory=dict[str, Dim])
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ class HostSignature:
     parameters: Mapping[str, TensorSpec]
     constants: Mapping[str, memref.GlobalOp]
     devices: tuple[str, ...]
+    bound: Mapping[str, Expr]
+    """The symbols that outputs have as dimensions and the function binds, and what each is at most."""
 
     @staticmethod
     def of(module: ModuleOp) -> HostSignature:
@@ -87,7 +91,8 @@ class HostSignature:
         parameters = {name: _parameter(op) for name, op in globals_.items() if name not in constants}
         symbols = HostSymbols(host)
         arguments = [HostArgument(symbols, argument) for argument in body_of(host).args]
-        return HostSignature(host, arguments, _symbols(arguments), parameters, constants, _devices(host))
+        bound = _bound(symbols, arguments)
+        return HostSignature(host, arguments, _symbols(arguments, bound), parameters, constants, _devices(host), bound)
 
     def info(self, kernels: int, messages: dict[int, str], launched: Mapping[str, Sequence[DeviceKernel]]) -> HostInfo:
         """What a caller must know, once the function is written. launched: the kernels of each device, as numbered."""
@@ -101,6 +106,7 @@ class HostSignature:
             messages,
             ENTRY,
             tuple(self._use_of(device, launched.get(device, ())) for device in self.devices),
+            {name: _dim(most) for name, most in self.bound.items()},
         )
 
     def _use_of(self, device: str, kernels: Sequence[DeviceKernel]) -> DeviceUse:
@@ -180,13 +186,26 @@ def _dim(e: Expr) -> Dim:
     return str(e) if e.constant is None else e.constant
 
 
-def _symbols(arguments: list[HostArgument]) -> tuple[str, ...]:
+def _bound(symbols: HostSymbols, arguments: Sequence[HostArgument]) -> Mapping[str, Expr]:
+    """The symbols of outputs that the function binds while it runs, and what each is at most."""
+    used = {key for a in arguments if a.role == "outputs" for e in a.dims for key in e.variables()}
+    found: dict[str, Expr] = {}
+    for key, op in symbols.named.items():
+        most = symbols.largest(var(key))
+        if key in used and most is None:
+            raise CompileError(f"an output has dimension '{key}', of which nothing says how large it is at most", op)
+        if key in used and most is not None:
+            found[str(key)] = most
+    return found
+
+
+def _symbols(arguments: list[HostArgument], bound: Container[str]) -> tuple[str, ...]:
     """The symbols in the order in which the inputs' dimensions name them first."""
     inputs = [a for a in arguments if a.role == "inputs"]
     names = dict.fromkeys(str(key) for a in inputs for e in a.dims for key in e.variables())
     for argument in arguments:
         for key in (key for e in argument.dims for key in e.variables() if argument.role == "outputs"):
-            if str(key) not in names:
+            if str(key) not in names and str(key) not in bound:
                 raise CompileError(f"no input has dimension '{key}', which output '{argument.name}' has", argument.op)
     return tuple(names)
 

@@ -20,11 +20,13 @@ from tilework.dialects import arith
 from tilework.dialects.bag import BagType, Table
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
 from tilework.dialects.graph.choice import IfOp
+from tilework.dialects.graph.control import ControlOp
 from tilework.dialects.graph.iteration import WhileOp
 from tilework.dialects.graph.kernel import KernelOp
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
+from tilework.dialects.graph.size import SizeOp
 from tilework.dialects.graph.structure import CopyOp, DefineParameterOp, FusedOp, ParameterOp, YieldOp
 from tilework.dialects.matrix import MatrixType
 from tilework.dialects.matrix.base import MatrixOp
@@ -94,16 +96,17 @@ def evaluate_function(
         _check_fits(argument, array, f"input {i} of @{name}")
     sizes = [pair for v, x in zip(block.args, inputs, strict=True) for pair in sizes_told(v, x)]
     symbols = solve_symbols(sizes)
-    _check_requirements(block, symbols)
+    for op in block.ops:
+        if isinstance(op, RequireOp) and symbols.keys() >= {*op.requirement.variables()}:
+            _check_requirement(op, symbols)
     return _Evaluation(parameters, observe, symbols).block(block, cast("Sequence[Array]", inputs))
 
 
-def _check_requirements(block: Block, symbols: Mapping[Key, int]) -> None:
-    """Raise UsageError for sizes of inputs for which a function cannot be run."""
-    for op in block.ops:
-        if isinstance(op, RequireOp) and not op.requirement.evaluate(symbols):
-            sizes = ", ".join(f"{name} = {symbols[name]}" for name in op.requirement.variables())
-            raise UsageError(f"{op.text.data} ({sizes})")
+def _check_requirement(op: RequireOp, symbols: Mapping[Key, int]) -> None:
+    """Raise UsageError for sizes for which a function cannot be run."""
+    if not op.requirement.evaluate(symbols):
+        sizes = ", ".join(f"{name} = {symbols[name]}" for name in op.requirement.variables())
+        raise UsageError(f"{op.text.data} ({sizes})")
 
 
 def prepare_parameters(module: ModuleOp, parameters: Mapping[str, Array]) -> dict[str, Array]:
@@ -194,7 +197,10 @@ class _Evaluation:
         if isinstance(op, ReshapeOp) and all(self.symbols.keys() >= {*d.variables()} for d in op.shape.data):
             return [operands[0].reshape([int(d.evaluate(self.symbols)) for d in op.shape.data])]
         if isinstance(op, RequireOp):
+            _check_requirement(op, self.symbols)
             return []
+        if isinstance(op, SizeOp):
+            return [self._size(op, int(operands[0]))]
         if isinstance(op, KernelOp):  # models without such operators are compiled without the interpreter of te
             from tilework.interpreters.te import run_kernel
 
@@ -208,12 +214,8 @@ class _Evaluation:
             return operands
         if isinstance(op, FusedOp):
             return self._inside().block(op.body.block, operands)
-        if isinstance(op, ScanOp):
-            return self._scan(op, operands)
-        if isinstance(op, IfOp):
-            return self._inside().block(op.bodies[0 if operands[0] else 1], operands[1:])
-        if isinstance(op, WhileOp):
-            return self._while(op, operands)
+        if isinstance(op, ControlOp):
+            return self._control(op, operands)
         if isinstance(op, ParameterOp):
             array = _parameter(self.parameters, op.sym_name.data)
             _check_fits(op.result, array, f"parameter @{op.sym_name.data}")
@@ -221,6 +223,24 @@ class _Evaluation:
         if isinstance(op, arith.ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr):
             return [constant_array(op.value)]
         raise CompileError(f"the graph interpreter does not know '{op.name}'", op)
+
+    def _control(self, op: ControlOp, operands: Sequence[Array]) -> Sequence[Array]:
+        match op:
+            case ScanOp():
+                return self._scan(op, operands)
+            case IfOp():
+                return self._inside().block(op.bodies[0 if operands[0] else 1], operands[1:])
+            case WhileOp():
+                return self._while(op, operands)
+            case _:
+                raise CompileError(f"the graph interpreter does not know '{op.name}'", op)
+
+    def _size(self, op: SizeOp, number: int) -> Array:
+        """Bind a symbol. Raises TileworkError for a number that is no such size."""
+        if number < 0 or (op.most is not None and number > op.most.evaluate(self.symbols)):
+            raise TileworkError(op.refusal)
+        self.symbols[op.symbol.data] = number
+        return np.zeros(number, bool)
 
     def _inside(self) -> _Evaluation:
         return _Evaluation(self.parameters, self.observe, self.symbols)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tilework.algebra.index_expr import Expr, Key
+from tilework.algebra.index_expr import Expr, Key, var
 from tilework.analysis.accesses import offset_of
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, OUTPUT, HostSymbols, parameter_of
 from tilework.dialects.graph.base import Array
-from tilework.dialects.loop import ApplyOp, CallOp, ForOp, IfOp, WaitOp, WordsOp
+from tilework.dialects.loop import ApplyOp, CallOp, ForOp, IfOp, SymbolOp, WaitOp, WordsOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.scalar_meaning import evaluate
 from tilework.dialects.support.diagnostics import CompileError, UsageError
@@ -72,12 +73,16 @@ def evaluate_host(module: ModuleOp, name: str, inputs: Sequence[Array], paramete
         raise UsageError(f"the module has no function @{name}")
     signature = HostSignature.of(function)
     symbols = signature.symbols([a.shape for a in inputs])
-    outputs = [allocate(shape, dtype) for shape, dtype in signature.output_shapes(symbols)]
+    known = HostSymbols(function)
+    room = {key: int(largest.evaluate(symbols)) for key in known.named if (largest := known.largest(var(key)))}
+    outputs = [allocate(shape, dtype) for shape, dtype in signature.output_shapes({**symbols, **room})]
     arguments = [wrap(np.array(a)) for a in inputs]
     arenas = [np.full(size, -1, np.int8) for size in signature.arena_bytes(symbols)]  # bytes of -1: floats are NaN
     host = _Host(module, parameters)
     host.run(function, [*arguments, *outputs, *map(wrap, arenas)])
-    return [buffer.array for buffer in outputs or arguments]
+    shapes = [shape for shape, _ in signature.output_shapes({**symbols, **host.bound})]
+    made = zip([buffer.array.reshape(-1) for buffer in outputs], shapes, strict=True)
+    return [flat[: prod(shape)].reshape(shape) for flat, shape in made] or [buffer.array for buffer in arguments]
 
 
 @dataclass(frozen=True)
@@ -130,6 +135,8 @@ class _Host:
     module: ModuleOp
     parameters: Mapping[str, Array]
     values: dict[SSAValue, Any] = field(default_factory=dict[SSAValue, Any])
+    bound: dict[Key, int] = field(default_factory=dict[Key, int])
+    """The symbols that it has bound so far."""
     programs: dict[Any, LoopProgram] = field(default_factory=dict[Any, LoopProgram])
 
     def run(self, function: func.FuncOp, arguments: Sequence[Buffer]) -> None:
@@ -221,6 +228,9 @@ class _Host:
                 return self.values[op.source].words
             case ApplyOp():
                 return self._evaluate([op.value])[0]
+            case SymbolOp():
+                self.bound[op.sym_name.data] = self.values[op.value]
+                return self.values[op.value]
             case _:
                 value = evaluate(op, [self.values[operand] for operand in op.operands])
                 return int(value) if np.ndim(value) == 0 and np.asarray(value).dtype.kind == "i" else value

@@ -10,6 +10,7 @@ from io import BytesIO, TextIOBase
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
+from struct import unpack
 from types import MappingProxyType
 from typing import IO, Self, TypeVar, cast
 
@@ -27,6 +28,7 @@ from tilework.runtime.arrays import (
     refuse_overlap,
 )
 from tilework.runtime.artifact import Artifact, read_artifact, write_artifact
+from tilework.runtime.bound_sizes import BoundSizes
 from tilework.runtime.c_library import library_name, write_library
 from tilework.runtime.call_sizes import REMEMBERED, CallSizes, SizesOfCalls
 from tilework.runtime.compile_report import CompileReport
@@ -80,10 +82,12 @@ class Module:
         self._output_names = [spec.name for spec in manifest.outputs]
         self._input_dtypes = [dtype_named(spec.dtype) for spec in manifest.inputs]
         self._output_dtypes = [dtype_named(spec.dtype) for spec in manifest.outputs]
+        self._bound = BoundSizes(manifest.bound, manifest.outputs)
         self._sizes = SizesOfCalls(
             InputShapes(manifest.inputs, manifest.symbols, requirements=manifest.requirements),
             manifest.outputs,
             (manifest.arena_bytes, *(device.arena_bytes for device in manifest.devices)),
+            self._bound,
         )
         self._devices = ProgramDevices(manifest.devices, device_code)
         self._arenas = ArenaPool()
@@ -248,9 +252,9 @@ class Module:
         sizes = self._sizes.of(tuple(map(_shape_of, inputs)))
         outputs = self._given_outputs(out, sizes, inputs)
         table, _uploaded = self._table_of(parameters)
-        status = self._call(addresses(inputs), addresses(outputs), sizes, table)
+        status, symbols = self._call(addresses(inputs), addresses(outputs), sizes, table)
         self._check(status)
-        return outputs
+        return self._trimmed(outputs, sizes, symbols)
 
     @cached_property
     def _parameter_table(self) -> bytes:
@@ -296,34 +300,48 @@ class Module:
                 array, place = placed_empty(shape, dtype)
                 outputs.append(array)
                 places.append(place)
-        status = self._call(sources, places, sizes, self._parameter_table)
+        status, symbols = self._call(sources, places, sizes, self._parameter_table)
         if not out:
             self._know(given, shapes)
         self._check(status)
-        return outputs
+        return self._trimmed(outputs, sizes, symbols)
 
-    def _call(self, inputs: Sequence[int], outputs: Sequence[int], sizes: CallSizes, parameters: bytes) -> int:
-        """The one native call, of arrays at these addresses; the status it returns."""
+    def _trimmed(self, outputs: list[Array], sizes: CallSizes, symbols: bytes) -> list[Array]:
+        """The outputs of a call that has left these symbols, of the sizes that data decided."""
+        if not self._bound:
+            return outputs
+        written = unpack(f"{len(symbols) // 8}q", symbols)[len(sizes.symbols) :]
+        return self._bound.trimmed(outputs, sizes.symbols, written)
+
+    def _call(
+        self, inputs: Sequence[int], outputs: Sequence[int], sizes: CallSizes, parameters: bytes
+    ) -> tuple[int, bytes]:
+        """The one native call, of arrays at these addresses; the status it returns, and the table of symbols.
+
+        The table is returned where data decide sizes, and an empty one else.
+        """
         entry = self._linked.code().entry
+        symbols = ctypes.create_string_buffer(sizes.symbol_table, len(sizes.symbol_table)) if self._bound else None
         arena = self._arenas.take(sizes.scratch[0])
         try:
             with self._devices.table(sizes.scratch[1:]) as devices:
-                return entry(
+                status = entry(
                     self._input_table(*inputs),
                     self._output_table(*outputs),
                     parameters,
                     arena.address,
-                    sizes.symbol_table,
+                    symbols or sizes.symbol_table,
                     get_num_threads(),
                     devices,
                 )
+                return status, b"" if symbols is None else symbols.raw
         finally:
             self._arenas.give_back(arena)
 
     def _know(self, given: Sequence[object], shapes: tuple[Shape, ...]) -> None:
         """Where two calls in a row have inputs of the same shapes, expect others."""
         self._known = None
-        if self._devices or not self._linked.code().address:
+        if self._devices or self._bound or not self._linked.code().address:
             return
         if shapes == self._last_shapes and are_plain(given, self._input_dtypes) and numpy_is_known():
             if shapes not in self._known_of:
@@ -346,6 +364,8 @@ class Module:
 
     def _given_outputs(self, out: Mapping[str, object], sizes: CallSizes, inputs: Sequence[Array]) -> list[Array]:
         """The user's arrays for the outputs that `out` names, fresh ones for the others."""
+        if open_ := [name for i, name in enumerate(self._output_names) if name in out and self._bound.depends(i)]:
+            raise UsageError(f"out['{open_[0]}'] cannot be written to: data decide how large the output is")
         expected = zip(self.manifest.outputs, self._output_dtypes, sizes.outputs, strict=True)
         outputs = [
             output_array(out[spec.name], spec, dtype, shape) if spec.name in out else placed_empty(shape, dtype)[0]

@@ -30,7 +30,7 @@ from tilework.backends.c_family.emit_loops import LOOP_HANDLERS
 from tilework.backends.c_family.emitter import Handlers
 from tilework.backends.c_family.spelling import Spelling
 from tilework.backends.host_signature import ENTRY, HOST_FUNCTION, HostArgument, HostInfo, HostSignature
-from tilework.dialects.loop import CallOp, KernelOp
+from tilework.dialects.loop import CallOp, KernelOp, SymbolOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.tilework import device_of_buffer
 
@@ -65,6 +65,7 @@ def add_host(file: FileText, module: ModuleOp, spelling: Spelling) -> HostInfo:
         file.define_type(STRUCT, DEFINITION)
     for i, symbol in enumerate(signature.symbols):
         e.symbols[symbol] = e.variable("int64_t", f"symbols[{i}]", symbol)
+    e.written = {name: len(signature.symbols) + i for i, name in enumerate(signature.bound)}
     _bind(e, signature.arguments)
     e.block(body_of(signature.function))
     devices = f"{f'struct {STRUCT}' if signature.devices else 'void'} *{e.device_table}"
@@ -117,6 +118,15 @@ def _call(e: HostEmitter, op: CallOp) -> None:
     e.text.line(f"{c_name(op.kernel_name)}({', '.join(arguments)});")
 
 
+def _symbol(e: HostEmitter, op: SymbolOp) -> None:
+    """A symbol that the caller is told is written behind those that it gives."""
+    name = op.sym_name.data
+    e.symbols[name] = e.get(op.value)
+    e.set(op.result, e.symbols[name])
+    if name in e.written:
+        e.text.line(f"symbols[{e.written[name]}] = {e.symbols[name]};")
+
+
 def _assert(e: HostEmitter, op: cf.AssertOp) -> None:
     e.return_unless(e.get(op.arg), op.msg.data)
 
@@ -140,6 +150,7 @@ HOST_HANDLERS: Handlers = {
     **DEVICE_HANDLERS,
     **CONTROL_HANDLERS,
     CallOp: _call,
+    SymbolOp: _symbol,
     cf.AssertOp: _assert,
     func.ReturnOp: _return,
 }

@@ -39,6 +39,8 @@ class HostEmitter(Emitter):
         super().__init__(file, spelling, handlers, name, taken)
         self.symbols: dict[str, str] = {}
         """The variable of C that holds each symbol."""
+        self.written: dict[str, int] = {}
+        """Symbol that the function binds -> its place in the table of symbols."""
         self.argument_dims: dict[SSAValue, Sequence[Expr]] = {}
         self.parameters: dict[str, int] = {}
         """Name of a global -> its place in the table of parameters."""

@@ -26,7 +26,7 @@ from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS
 from tilework.backends.llvm.emitter import Handlers
 from tilework.backends.llvm.text import ModuleText, global_name
-from tilework.dialects.loop import CallOp
+from tilework.dialects.loop import CallOp, SymbolOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.tilework import device_of_buffer
 from tilework.targets import Target
@@ -55,6 +55,7 @@ def emit_host_function(text: ModuleText, module: ModuleOp) -> HostInfo:
     for i, symbol in enumerate(signature.symbols):
         slot = e.text.value(f"getelementptr i64, ptr %symbols, i64 {i}")
         e.symbols[symbol] = e.text.value(f"load i64, ptr {slot}, align 8", symbol)
+    e.written = {name: len(signature.symbols) + i for i, name in enumerate(signature.bound)}
     _bind(e, signature.arguments)
     e.block(body_of(signature.function))
     head = [f"ptr %{table}" for table in ("inputs", "outputs", "parameters", "arena", "symbols")]
@@ -95,6 +96,16 @@ def _call(e: HostEmitter, op: CallOp) -> None:
     e.text.call(name, [(text, type_) for type_, text in arguments])
 
 
+def _symbol(e: HostEmitter, op: SymbolOp) -> None:
+    """A symbol that the caller is told is written behind those that it gives."""
+    name = op.sym_name.data
+    e.symbols[name] = e.get(op.value)
+    e.set(op.result, e.symbols[name])
+    if name in e.written:
+        slot = e.text.value(f"getelementptr i64, ptr %symbols, i64 {e.written[name]}")
+        e.text.line(f"store i64 {e.symbols[name]}, ptr {slot}, align 8")
+
+
 def _assert(e: HostEmitter, op: cf.AssertOp) -> None:
     e.return_unless(e.get(op.arg), op.msg.data)
 
@@ -117,6 +128,7 @@ HOST_HANDLERS: Handlers = {
     **DEVICE_HANDLERS,
     **CONTROL_HANDLERS,
     CallOp: _call,
+    SymbolOp: _symbol,
     cf.AssertOp: _assert,
     func.ReturnOp: _return,
 }

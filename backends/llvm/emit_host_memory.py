@@ -36,6 +36,8 @@ class HostEmitter(Emitter):
         super().__init__(module, handlers, name)
         self.symbols: dict[str, str] = {}
         """Symbol -> the text of its value."""
+        self.written: dict[str, int] = {}
+        """Symbol that the function binds -> its place in the table of symbols."""
         self.argument_dims: dict[SSAValue, Sequence[Expr]] = {}
         self.parameters: dict[str, int] = {}
         """Name of a global -> its place in the table of parameters."""

@@ -83,12 +83,13 @@ from tilework.dialects.graph.roi_align import RoiAlignOp
 from tilework.dialects.graph.roi_pool import RoiPoolOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.scatter import ScatterOp
+from tilework.dialects.graph.size import SizeOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
 from tilework.dialects.graph.structure import CopyOp, DefineParameterOp, FusedOp, ParameterOp, YieldOp
 from tilework.dialects.graph.top_k import TopKOp
 from tilework.dialects.support.index_attr import DimsAttr, GraphWhenAttr, WidthsAttr
 
-STRUCTURE = [RequireOp, ParameterOp, DefineParameterOp, FusedOp, CopyOp, IfOp, WhileOp, ScanOp, YieldOp]
+STRUCTURE = [RequireOp, ParameterOp, DefineParameterOp, FusedOp, CopyOp, SizeOp, IfOp, WhileOp, ScanOp, YieldOp]
 
 OPERATORS = [
     *(AbsOp, CeilOp, ClipOp, CosOp, DropoutOp, EluOp, ErfOp, ExpOp, FloorOp, LeakyReluOp, LogOp, NegOp),

@@ -38,6 +38,7 @@ from tilework.dialects.loop.control import (
 from tilework.dialects.loop.intrinsic import CallIntrinsicOp, IntrinsicOp
 from tilework.dialects.loop.kernel import CallOp, KernelOp
 from tilework.dialects.loop.prefetch import PrefetchOp
+from tilework.dialects.loop.symbol import SymbolOp
 from tilework.dialects.loop.transpose import TransposeOp
 from tilework.dialects.loop.wait import WaitOp
 from tilework.dialects.support.index_attr import LoopIndexAttr, LoopWhenAttr
@@ -64,6 +65,7 @@ __all__ = [
     "Loop",
     "PrefetchOp",
     "StoreOp",
+    "SymbolOp",
     "TransposeOp",
     "WaitOp",
     "WordsOp",
@@ -87,6 +89,7 @@ Loop = Dialect(
         CallIntrinsicOp,
         IntrinsicOp,
         CallOp,
+        SymbolOp,
         WaitOp,
         BarrierOp,
     ],

@@ -13,23 +13,25 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from tilework.algebra.index_expr import var
+from tilework.algebra.index_expr import Expr, var
 from tilework.analysis.post_dominators import VIEW
 from tilework.analysis.program_targets import HOST
 from tilework.analysis.tensor_devices import device_of_tensor
 from tilework.dialects import arith
 from tilework.dialects.graph.choice import IfOp as GraphIfOp
-from tilework.dialects.graph.control import yielded_by
+from tilework.dialects.graph.control import element_of, sequence_of, yielded_by
 from tilework.dialects.graph.iteration import WhileOp
 from tilework.dialects.graph.layout import WordsOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
+from tilework.dialects.graph.size import SizeOp
 from tilework.dialects.graph.structure import CopyOp, FusedOp, ParameterOp
 from tilework.dialects.loop import INDEX, CallOp, ForOp, IfOp
 from tilework.dialects.support.diagnostics import CompileError, name_of
 from tilework.dialects.support.locations import copy_location
+from tilework.dialects.support.shapes import dims_of
 from tilework.lowering.host.buffers import HostBuffers, Plan, is_made_here, plan_placements
 from tilework.lowering.host.shapes import HostShapes, memref_type, space_of
 from tilework.transforms.graph.joined_sizes import KernelVersion, versions_of
@@ -73,6 +75,10 @@ def _lower(op: Operation, host: HostBlock) -> None:
     match op:
         case RequireOp():
             host.shapes.require(op.requirement)
+        case SizeOp():
+            number = host.at.insert(memref.LoadOp.get(host.buffers.of(op.number), [])).res
+            index = host.at.insert(arith.IndexCastOp(number, INDEX)).result
+            host.shapes.name_checked(op.size, index, op.most, op.refusal)
         case _ if not any(result.uses for result in op.results):
             return  # constants that moved into the kernels, and other dead code
         case _ if VIEW in op.attributes:
@@ -211,7 +217,8 @@ def _if(choice: GraphIfOp, host: HostBlock) -> None:
         lower_graph(graph, side)
         side.at.insert(scf.YieldOp())
         sides.append(Region(side.block))
-    host.at.insert(scf.IfOp(condition, [], *sides))
+    then, otherwise = sides
+    host.at.insert(scf.IfOp(condition, [], then, otherwise))
 
 
 def _inside(block: Block, host: HostBlock, outputs: Sequence[SSAValue], plan: Plan) -> HostBlock:
@@ -229,17 +236,36 @@ def _while(loop: WhileOp, host: HostBlock) -> None:
     again = host.buffers.copied(loop.condition)
     constants = [host.buffers.of(v) for v in loop.constants]
     first = host.shapes.value(0)
+    used = [i for i, new in enumerate(loop.new_sequences) if new.uses]
+    wholes = [_room(loop, loop.new_sequences[i], host) for i in used]
     graph, (goes_on, *yielded) = loop.body.block, loop.yielded.values
-    body = _inside(Block(arg_types=[INDEX]), host, [again], plan_placements(list(graph.ops)[:-1], [goes_on]))
+    elements = [yielded[len(states) + i] for i in used]
+    plan = plan_placements(list(graph.ops)[:-1], [goes_on, *elements])
+    block = Block(arg_types=[INDEX])
+    at = Builder(InsertPoint.at_end(block))
+    shapes, step = host.shapes.inside(at), var(block.args[0])
+    outputs = [again, *(host.buffers.element_of(*whole, step, at, shapes) for whole in wholes)]
+    body = HostBlock(block, at, shapes, host.buffers.inside(at, shapes, outputs, plan), host.kernels)
     for argument, buffer in zip(graph.args, [*states, *constants], strict=True):
         body.buffers.put(argument, buffer)
     lower_graph(graph, body)
     with located(body.block, loop.yielded):
-        _replace_states(states, yielded, graph.args[: len(states)], body)
+        _replace_states(states, yielded[: len(states)], graph.args[: len(states)], body)
         following = body.at.insert(arith.AddiOp(body.block.args[0], body.shapes.value(1))).result
         body.at.insert(scf.YieldOp(following))
     test = Region(_test(again, loop, host))
-    host.at.insert(scf.WhileOp([first], [INDEX], test, Region(body.block)))
+    [count] = host.at.insert(scf.WhileOp([first], [INDEX], test, Region(body.block))).results
+    if loop.count is not None:
+        host.shapes.name(loop.steps, count, loop.most)
+    for i, (whole, _) in zip(used, wholes, strict=True):
+        host.buffers.put_beginning(loop.new_sequences[i], whole)
+
+
+def _room(loop: WhileOp, sequence: SSAValue, host: HostBlock) -> tuple[SSAValue, Sequence[Expr]]:
+    """A buffer for the elements of as many runs as there may be, and its dimensions."""
+    assert loop.most is not None
+    type_ = sequence_of(element_of(sequence.type), loop.most)
+    return host.buffers.allocate(type_), dims_of(type_)
 
 
 def _test(again: SSAValue, loop: WhileOp, host: HostBlock) -> Block:

@@ -16,10 +16,12 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.accesses import offset_of, row_major_strides
 from tilework.analysis.post_dominators import VIEW
+from tilework.analysis.program_targets import HOST
 from tilework.analysis.tensor_devices import device_of_tensor
 from tilework.analysis.views import behind_reshapes
 from tilework.dialects import loop
 from tilework.dialects.graph.control import ControlOp
+from tilework.dialects.graph.iteration import WhileOp
 from tilework.dialects.graph.layout import WordsOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
@@ -95,6 +97,8 @@ def plan_placements(ops: Sequence[Operation], returned: Sequence[SSAValue]) -> P
 def is_made_here(value: SSAValue) -> bool:
     """Whether kernels of this function write the tensor, and so can be told where."""
     made = value.owner
+    if isinstance(made, WhileOp) and value in made.new_sequences:
+        return False  # in a buffer for as many elements as there may be
     return isinstance(made, FusedOp | ControlOp | CopyOp) or (isinstance(made, ConcatOp) and VIEW in made.attributes)
 
 
@@ -147,9 +151,23 @@ class HostBuffers:
         return self._allocated(tensor)
 
     def _allocated(self, tensor: SSAValue) -> SSAValue:
-        sizes = self._shapes.dynamic_sizes(dims_of(tensor.type))
-        type_ = memref_type(tensor.type, space=space_of(device_of_tensor(tensor)))
+        return self.allocate(tensor.type, device_of_tensor(tensor))
+
+    def allocate(self, tensor: Attribute, device: str = HOST) -> SSAValue:
+        """A new buffer for a tensor of that type."""
+        sizes = self._shapes.dynamic_sizes(dims_of(tensor))
+        type_ = memref_type(tensor, space=space_of(device))
         return self._at.insert(memref.AllocOp(sizes, [], type_)).memref
+
+    def put_beginning(self, tensor: SSAValue, whole: SSAValue) -> None:
+        """Say that a tensor is what a buffer without gaps begins with."""
+        dims, sizes = dims_of(tensor.type), self._shapes.sizes
+        type_ = memref_type(tensor.type)
+        strides = sizes(row_major_strides(dims))
+        self.put(
+            tensor,
+            self._at.insert(memref.ReinterpretCastOp.from_dynamic(whole, [0], sizes(dims), strides, type_)).result,
+        )
 
     def _part(self, whole: SSAValue, place: InConcat) -> SSAValue:
         concat, axis = place.concat, place.concat.axis.value.data
@@ -182,7 +200,12 @@ class HostBuffers:
 
     def element(self, sequence: SSAValue, step: Expr, at: Builder, shapes: HostShapes) -> SSAValue:
         """The part of a sequence's buffer that is its element at `step`, a view made at `at`."""
-        whole, dims = self.of(sequence), dims_of(sequence.type)
+        return self.element_of(self.of(sequence), dims_of(sequence.type), step, at, shapes)
+
+    def element_of(
+        self, whole: SSAValue, dims: Sequence[Expr], step: Expr, at: Builder, shapes: HostShapes
+    ) -> SSAValue:
+        """The same of a buffer of these dimensions."""
         assert isa(whole.type, MemRefType)
         place = self._moving.get(whole) or _Moving(whole, *_layout(whole.type, dims), dims)
         offset = place.offset + step * place.strides[0]

@@ -16,6 +16,7 @@ from tilework.analysis.parameters import PREPARE, graph_functions, is_splat, kno
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.control import ControlOp
+from tilework.dialects.graph.size import SizeOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp
 from tilework.transforms.base import TileworkPass
 
@@ -80,7 +81,7 @@ def _needs_buffer(value: SSAValue) -> bool:
 
     What it has as a constant it can hold itself.
     """
-    if any(isinstance(use.operation, FusedOp) for use in value.uses):
+    if any(isinstance(use.operation, FusedOp | SizeOp) for use in value.uses):
         return True
     return is_returned(value) or any(
         use.index < len(use.operation.changing) for use in value.uses if isinstance(use.operation, ControlOp)

@@ -159,7 +159,7 @@ class _Graph:
 
         The type of each is known once the bodies are widened.
         """
-        states = op.states if isinstance(op, ScanOp | WhileOp) else []
+        states: Sequence[SSAValue] = op.states if isinstance(op, ScanOp | WhileOp) else ()
         operands = [self._wide(v, op) if v in states else self._instead.get(v, v) for v in op.operands]
         for body in op.bodies:
             self._widen_body(body, operands[len(operands) - len(body.args) :])

@@ -122,7 +122,7 @@ class _Planner:
         arenas: dict[Attribute, SSAValue] = {}
         for space in spaces:
             inside = [t for t in owners if t.type_.memory_space == space]
-            packing = pack([Lifetime(t.size, t.first, t.last) for t in inside])
+            packing = pack([Lifetime(self._most(t), t.first, t.last) for t in inside])
             offsets |= {id(t): offset for t, offset in zip(inside, packing.offsets, strict=True)}
             arenas[space] = self._add_arena(packing.size, space)
         lent: dict[Operation, list[SSAValue]] = {}
@@ -167,6 +167,13 @@ class _Planner:
         if kernel is None:
             raise CompileError(f"no kernel @{call.kernel_name}; the module has {_listed(self.kernels)}", call)
         return kernel
+
+    def _most(self, t: _Temporary) -> Expr:
+        """How many bytes there are at most."""
+        most = self.symbols.largest(t.size)
+        if most is None:
+            raise CompileError("a buffer is as large as data tell, and nothing says how large that is at most", t.user)
+        return most
 
     # -- sharing
 
@@ -234,6 +241,8 @@ class _Planner:
 
     def _symbol(self, name: Key, user: Operation) -> SSAValue:
         """A symbol as a value that is there from the start of the function."""
+        if name in self.symbols.named:
+            return self.symbols.named[name].result
         if name not in self.symbol_values:
             place = self.symbols.place_of(name)
             if place is None:
