@@ -75,6 +75,7 @@ from tilework.dialects.graph.logic import (
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.normalization import BatchNormOp, LogSoftmaxOp, LrnOp, SoftmaxOp
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolIndicesOp, MaxPoolOp
+from tilework.dialects.graph.positions import PositionsOp
 from tilework.dialects.graph.reduction import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
@@ -86,6 +87,7 @@ from tilework.dialects.graph.scatter import ScatterOp
 from tilework.dialects.graph.size import SizeOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
 from tilework.dialects.graph.structure import CopyOp, DefineParameterOp, FusedOp, ParameterOp, YieldOp
+from tilework.dialects.graph.suppression import SuppressOp
 from tilework.dialects.graph.top_k import TopKOp
 from tilework.dialects.support.index_attr import DimsAttr, GraphWhenAttr, WidthsAttr
 
@@ -101,7 +103,7 @@ OPERATORS = [
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, SectionOp, PadOp, BroadcastOp, RangeOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),
-    *(KernelOp, ExtendOp, GatherOp, ScatterOp, ResizeOp, RoiAlignOp, RoiPoolOp, TopKOp),
+    *(KernelOp, ExtendOp, GatherOp, ScatterOp, ResizeOp, RoiAlignOp, RoiPoolOp, TopKOp, PositionsOp, SuppressOp),
     *(
         PackOp,
         UnpackOp,
