@@ -7,7 +7,7 @@ from collections.abc import Mapping, Set
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from tilework.algebra.index_expr import Key
+from tilework.algebra.index_expr import Expr, Key
 from tilework.dialects.graph.iteration import WhileOp
 from tilework.dialects.graph.size import SizeOp
 from tilework.dialects.support.shapes import dims_of
@@ -25,6 +25,12 @@ def symbol_binders(function: FuncOp) -> Mapping[Key, SizeOp | WhileOp]:
             case _:
                 pass
     return found
+
+
+def is_unbounded(size: Expr, binders: Mapping[Key, SizeOp | WhileOp]) -> bool:
+    """Whether nothing says how large a size is at most, which depends on these symbols and on inputs."""
+    limits = [binders[key].most for key in size.variables() if key in binders]
+    return any(limit is None or is_unbounded(limit, binders) for limit in limits)
 
 
 def told_by_inputs(op: Operation) -> Set[Key]:

@@ -46,6 +46,13 @@ def parameter_of(global_: memref.GlobalOp) -> str:
     return named.data if isinstance(named, StringAttr) else global_.sym_name.data
 
 
+AT_RUN_TIME = "tilework.at_run_time"
+"""The attribute of an allocation for a tensor of which data alone decide the size: it is made when the code runs."""
+
+NO_MEMORY = "there is no memory for a tensor of which data decide the size"
+"""What is wrong where such an allocation fails."""
+
+
 class HostSymbols:
     """What the index values of a host function are, over the names in the `tilework.dims` of its arguments."""
 

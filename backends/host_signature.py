@@ -44,8 +44,9 @@ class HostInfo:
     """What a caller of the entry must know.
 
     symbols: the order of the int64 array. bound: the symbols behind these, which the entry writes, and what they are at
-    most. kernels: how many calls of kernels there are. messages: what a result other
-    than 0 means. devices: those that the entry uses, in the order of the table that it takes.
+    most; None where nothing is known of that, and the entry allocates the outputs that have them. kernels: how many
+    calls of kernels there are. messages: what a result other than 0 means. devices: those that the entry uses, in the
+    order of the table that it takes.
     """
 
     inputs: tuple[TensorSpec, ...]
@@ -57,7 +58,7 @@ class HostInfo:
     messages: dict[int, str]
     entry: str = ENTRY
     devices: tuple[DeviceUse, ...] = ()
-    bound: Mapping[str, Dim] = field(default_factory=dict[str, Dim])
+    bound: Mapping[str, Dim | None] = field(default_factory=dict[str, Dim | None])
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,8 @@ class HostSignature:
     parameters: Mapping[str, TensorSpec]
     constants: Mapping[str, memref.GlobalOp]
     devices: tuple[str, ...]
-    bound: Mapping[str, Expr]
-    """The symbols that outputs have as dimensions and the function binds, and what each is at most."""
+    bound: Mapping[str, Expr | None]
+    """The symbols that outputs have as dimensions and the function binds, and what each is at most, as far as known."""
 
     @staticmethod
     def of(module: ModuleOp) -> HostSignature:
@@ -106,7 +107,7 @@ class HostSignature:
             messages,
             ENTRY,
             tuple(self._use_of(device, launched.get(device, ())) for device in self.devices),
-            {name: _dim(most) for name, most in self.bound.items()},
+            {name: None if most is None else _dim(most) for name, most in self.bound.items()},
         )
 
     def _use_of(self, device: str, kernels: Sequence[DeviceKernel]) -> DeviceUse:
@@ -166,6 +167,8 @@ class HostArgument:
         self.name = name.data if isinstance(name, StringAttr) else value.name_hint or f"arg{value.index}"
         needs = attributes.get(NEEDS)
         self.needs = needs.data if isinstance(needs, StringAttr) else ""
+        self.is_grown = self.role == "outputs" and any(symbols.largest(e) is None for e in self.dims)
+        """Whether it is an output of which data alone decide the size: the entry allocates it."""
 
     @property
     def info(self) -> TensorSpec:
@@ -186,16 +189,19 @@ def _dim(e: Expr) -> Dim:
     return str(e) if e.constant is None else e.constant
 
 
-def _bound(symbols: HostSymbols, arguments: Sequence[HostArgument]) -> Mapping[str, Expr]:
-    """The symbols of outputs that the function binds while it runs, and what each is at most."""
+def needs_heap(signature: HostSignature) -> bool:
+    """Whether a function allocates memory while it runs."""
+    has_grown = any(argument.is_grown for argument in signature.arguments)
+    return has_grown or any(isinstance(op, memref.AllocOp) for op in signature.function.walk())
+
+
+def _bound(symbols: HostSymbols, arguments: Sequence[HostArgument]) -> Mapping[str, Expr | None]:
+    """The symbols of outputs that the function binds while it runs, and what each is at most, as far as known."""
     used = {key for a in arguments if a.role == "outputs" for e in a.dims for key in e.variables()}
-    found: dict[str, Expr] = {}
-    for key, op in symbols.named.items():
-        most = symbols.largest(var(key))
-        if key in used and most is None:
-            raise CompileError(f"an output has dimension '{key}', of which nothing says how large it is at most", op)
-        if key in used and most is not None:
-            found[str(key)] = most
+    found: dict[str, Expr | None] = {}
+    for key in symbols.named:
+        if key in used:
+            found[str(key)] = symbols.largest(var(key))
     return found
 
 

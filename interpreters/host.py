@@ -74,15 +74,23 @@ def evaluate_host(module: ModuleOp, name: str, inputs: Sequence[Array], paramete
     signature = HostSignature.of(function)
     symbols = signature.symbols([a.shape for a in inputs])
     known = HostSymbols(function)
-    room = {key: int(largest.evaluate(symbols)) for key in known.named if (largest := known.largest(var(key)))}
+    room = {key: _room(known.largest(var(key)), symbols) for key in known.named}
     outputs = [allocate(shape, dtype) for shape, dtype in signature.output_shapes({**symbols, **room})]
     arguments = [wrap(np.array(a)) for a in inputs]
     arenas = [np.full(size, -1, np.int8) for size in signature.arena_bytes(symbols)]  # bytes of -1: floats are NaN
     host = _Host(module, parameters)
+    late = [a for a in signature.outputs if any(known.largest(e) is None for e in signature.dims(a))]
+    host.late.update(late)
     host.run(function, [*arguments, *outputs, *map(wrap, arenas)])
     shapes = [shape for shape, _ in signature.output_shapes({**symbols, **host.bound})]
+    outputs = [host.values[argument] for argument in signature.outputs]
     made = zip([buffer.array.reshape(-1) for buffer in outputs], shapes, strict=True)
     return [flat[: prod(shape)].reshape(shape) for flat, shape in made] or [buffer.array for buffer in arguments]
+
+
+def _room(largest: Expr | None, symbols: Mapping[Key, int]) -> int:
+    """How large outputs are made that have such a size; those that have no limit are made anew."""
+    return 0 if largest is None else int(largest.evaluate(symbols))
 
 
 @dataclass(frozen=True)
@@ -137,6 +145,8 @@ class _Host:
     values: dict[SSAValue, Any] = field(default_factory=dict[SSAValue, Any])
     bound: dict[Key, int] = field(default_factory=dict[Key, int])
     """The symbols that it has bound so far."""
+    late: set[SSAValue] = field(default_factory=set[SSAValue])
+    """The outputs that it allocates when they are made."""
     programs: dict[Any, LoopProgram] = field(default_factory=dict[Any, LoopProgram])
 
     def run(self, function: func.FuncOp, arguments: Sequence[Buffer]) -> None:
@@ -169,13 +179,18 @@ class _Host:
                 if not self.values[op.arg]:
                     raise CompileError(f"an assertion fails: {op.msg.data}", op)
             case memref.CopyOp():
-                source: Buffer = self.values[op.source]
-                self.values[op.destination].array[...] = source.array
+                self._copy(op)
             case memref.DeallocOp():
                 buffer: Buffer = self.values[op.operands[0]]
                 buffer.array[...] = poison(buffer.dtype)
             case _:
                 self.values[op.results[0]] = self._result(op)
+
+    def _copy(self, op: memref.CopyOp) -> None:
+        source: Buffer = self.values[op.source]
+        if op.destination in self.late:
+            self.values[op.destination] = wrap(np.array(source.array))
+        self.values[op.destination].array[...] = source.array
 
     def _control(self, op: scf.IfOp | scf.WhileOp) -> None:
         if isinstance(op, scf.IfOp):

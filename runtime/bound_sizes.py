@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 from collections.abc import Mapping, Sequence
 from math import prod
+
+import numpy as np
 
 from tilework.algebra.index_expr import Expr, const, to_expr
 from tilework.algebra.intervals import interval
@@ -16,9 +20,11 @@ from tilework.runtime.tensor_spec import Dim, TensorSpec
 class BoundSizes:
     """The symbols that the entry writes, and what they are at most; none for most modules."""
 
-    def __init__(self, bound: Mapping[str, Dim], outputs: Sequence[TensorSpec]):
+    def __init__(self, bound: Mapping[str, Dim | None], outputs: Sequence[TensorSpec]):
         self.names = tuple(bound)
-        self._most = {name: _expr(most) for name, most in bound.items()}
+        self._most = {name: None if most is None else _expr(most) for name, most in bound.items()}
+        self.grown = frozenset(i for i, spec in enumerate(outputs) if self._is_grown(spec))
+        """The outputs that the entry allocates."""
         self._shapes = [SymbolicShape(spec.shape) for spec in outputs]
         self._depends = [any(str(key) in bound for d in spec.shape for key in _expr(d).variables()) for spec in outputs]
 
@@ -29,17 +35,34 @@ class BoundSizes:
         """Whether data decide a size of an output."""
         return self._depends[output]
 
-    def room(self, shape: Sequence[Dim]) -> tuple[Dim, ...]:
-        """What sizes are at most, over symbols that inputs tell."""
-        ranges = {key: (const(0), most) for key, most in self._most.items()}
-        largest = [_expr(dim) for dim in shape]
-        for key in reversed(self.names):
-            largest = [interval(e, {key: ranges[key]})[1] if key in e.variables() else e for e in largest]
+    def _is_grown(self, spec: TensorSpec) -> bool:
+        keys = {str(key) for dim in spec.shape for key in _expr(dim).variables()}
+        return any(key in keys and most is None for key, most in self._most.items())
+
+    def room(self, spec: TensorSpec) -> tuple[Dim, ...]:
+        """What sizes of an output are at most, over symbols that inputs tell; 0 for one that the entry allocates."""
+        if self._is_grown(spec):
+            return (0,) * len(spec.shape)
+        largest = [_expr(dim) for dim in spec.shape]
+        for key, most in reversed(self._most.items()):
+            if most is not None:
+                largest = [interval(e, {key: (const(0), most)})[1] if key in e.variables() else e for e in largest]
         return tuple(str(e) if e.constant is None else e.constant for e in largest)
 
-    def trimmed(self, outputs: Sequence[Array], symbols: Symbols, written: Sequence[int]) -> list[Array]:
-        """The outputs as they are, after a call that wrote these values of the symbols."""
+    def taken(
+        self, outputs: list[Array], places: Sequence[int | None], symbols: Symbols, written: Sequence[int]
+    ) -> list[Array]:
+        """The outputs as they are after a call that wrote these values of the symbols, and left these addresses.
+
+        What the entry allocated is copied and freed; an address may be null after a call that failed.
+        """
         values = {**symbols, **dict(zip(self.names, written, strict=True))}
+        for i in self.grown:
+            if place := places[i]:
+                array = np.empty(self._shapes[i].evaluate(values), outputs[i].dtype)
+                ctypes.memmove(array.ctypes.data, place, array.nbytes)
+                _free(place)
+                outputs[i] = array
         return [
             array if not depends else array.reshape(-1)[: prod(exact)].reshape(exact)
             for array, depends, exact in zip(
@@ -50,3 +73,10 @@ class BoundSizes:
 
 def _expr(dim: Dim) -> Expr:
     return parse(dim) if isinstance(dim, str) else to_expr(dim)
+
+
+def _free(place: int) -> None:
+    """Give back what compiled code took from the C library of this process."""
+    free = ctypes.CDLL(None if os.name == "posix" else "msvcrt").free
+    free.argtypes = [ctypes.c_void_p]
+    free(place)

@@ -17,7 +17,7 @@ REMEMBERED = 256
 
 @dataclass(frozen=True)
 class CallSizes:
-    """symbols: by name; symbol_table: the same as a C array of int64, with places for what data decide.
+    """symbols: by name; symbol_table: the same as a C array of int64.
 
     outputs: their shapes, or the room for those of which data decide. scratch: the bytes of each scratch buffer.
     """
@@ -36,8 +36,7 @@ class SizesOfCalls:
 
     def __init__(self, inputs: InputShapes, outputs: Sequence[TensorSpec], scratch: Sequence[Dim], bound: BoundSizes):
         self._inputs = inputs
-        self._outputs = [SymbolicShape(bound.room(spec.shape)) for spec in outputs]
-        self._bound = bytes(8 * len(bound.names))
+        self._outputs = [SymbolicShape(bound.room(spec)) for spec in outputs]
         self._scratch = SymbolicShape(scratch)
         self.of = lru_cache(REMEMBERED)(self._compute)
 
@@ -45,7 +44,7 @@ class SizesOfCalls:
         symbols = self._inputs.bind(shapes)
         return CallSizes(
             symbols,
-            pack(f"{len(symbols)}q", *symbols.values()) + self._bound,
+            pack(f"{len(symbols)}q", *symbols.values()),
             tuple(shape.evaluate(symbols) for shape in self._outputs),
             self._scratch.evaluate(symbols),
         )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from io import BytesIO, TextIOBase
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
-from struct import unpack
 from types import MappingProxyType
 from typing import IO, Self, TypeVar, cast
 
@@ -252,9 +252,10 @@ class Module:
         sizes = self._sizes.of(tuple(map(_shape_of, inputs)))
         outputs = self._given_outputs(out, sizes, inputs)
         table, _uploaded = self._table_of(parameters)
-        status, symbols = self._call(addresses(inputs), addresses(outputs), sizes, table)
+        status, left = self._call(addresses(inputs), addresses(outputs), sizes, table)
+        outputs = self._taken(outputs, sizes, left)
         self._check(status)
-        return self._trimmed(outputs, sizes, symbols)
+        return outputs
 
     @cached_property
     def _parameter_table(self) -> bytes:
@@ -300,41 +301,38 @@ class Module:
                 array, place = placed_empty(shape, dtype)
                 outputs.append(array)
                 places.append(place)
-        status, symbols = self._call(sources, places, sizes, self._parameter_table)
+        status, left = self._call(sources, places, sizes, self._parameter_table)
         if not out:
             self._know(given, shapes)
+        outputs = self._taken(outputs, sizes, left)
         self._check(status)
-        return self._trimmed(outputs, sizes, symbols)
+        return outputs
 
-    def _trimmed(self, outputs: list[Array], sizes: CallSizes, symbols: bytes) -> list[Array]:
-        """The outputs of a call that has left these symbols, of the sizes that data decided."""
-        if not self._bound:
+    def _taken(self, outputs: list[Array], sizes: CallSizes, left: _Left | None) -> list[Array]:
+        """The outputs of a call, of the sizes that data decided."""
+        if left is None:
             return outputs
-        written = unpack(f"{len(symbols) // 8}q", symbols)[len(sizes.symbols) :]
-        return self._bound.trimmed(outputs, sizes.symbols, written)
+        return self._bound.taken(outputs, left.outputs, sizes.symbols, left.symbols[len(sizes.symbols) :])
 
     def _call(
         self, inputs: Sequence[int], outputs: Sequence[int], sizes: CallSizes, parameters: bytes
-    ) -> tuple[int, bytes]:
-        """The one native call, of arrays at these addresses; the status it returns, and the table of symbols.
-
-        The table is returned where data decide sizes, and an empty one else.
-        """
+    ) -> tuple[int, _Left | None]:
+        """The one native call, of arrays at these addresses; the status it returns, and what it leaves."""
         entry = self._linked.code().entry
-        symbols = ctypes.create_string_buffer(sizes.symbol_table, len(sizes.symbol_table)) if self._bound else None
         arena = self._arenas.take(sizes.scratch[0])
+        left = _Left.of(outputs, sizes, self._bound) if self._bound else None
         try:
             with self._devices.table(sizes.scratch[1:]) as devices:
                 status = entry(
                     self._input_table(*inputs),
-                    self._output_table(*outputs),
+                    self._output_table(*outputs) if left is None else left.outputs,
                     parameters,
                     arena.address,
-                    symbols or sizes.symbol_table,
+                    sizes.symbol_table if left is None else left.symbols,
                     get_num_threads(),
                     devices,
                 )
-                return status, b"" if symbols is None else symbols.raw
+                return status, left
         finally:
             self._arenas.give_back(arena)
 
@@ -391,6 +389,21 @@ class Module:
         specs, defaults = self.manifest.inputs, [default.input for default in self.manifest.defaults]
         known = [*map(str, specs), *(f"{spec} with a default" for spec in defaults)]
         return f"{len(known)} input{'s' if len(known) != 1 else ''} ({'; '.join(known)})"
+
+
+@dataclass(frozen=True)
+class _Left:
+    """The tables of a call that writes to them: where outputs are, and the values of symbols."""
+
+    outputs: ctypes.Array[ctypes.c_void_p]
+    symbols: ctypes.Array[ctypes.c_int64]
+
+    @classmethod
+    def of(cls, outputs: Sequence[int], sizes: CallSizes, bound: BoundSizes) -> _Left:
+        """As they are before the call: null for outputs that the entry allocates."""
+        places = [None if i in bound.grown else place for i, place in enumerate(outputs)]
+        symbols = [*sizes.symbols.values(), *(0 for _ in bound.names)]
+        return cls((ctypes.c_void_p * len(places))(*places), (ctypes.c_int64 * len(symbols))(*symbols))
 
 
 _shape_of = attrgetter("shape")

@@ -24,12 +24,13 @@ from tilework.backends.c_family.emit_arith import ARITH_HANDLERS
 from tilework.backends.c_family.emit_conversions import CONVERSION_HANDLERS
 from tilework.backends.c_family.emit_host_control import CONTROL_HANDLERS
 from tilework.backends.c_family.emit_host_devices import DEFINITION, DEVICE_HANDLERS, STRUCT, arena_of, launch
+from tilework.backends.c_family.emit_host_heap import Heap
 from tilework.backends.c_family.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter
 from tilework.backends.c_family.emit_integers import INTEGER_HANDLERS
 from tilework.backends.c_family.emit_loops import LOOP_HANDLERS
 from tilework.backends.c_family.emitter import Handlers
 from tilework.backends.c_family.spelling import Spelling
-from tilework.backends.host_signature import ENTRY, HOST_FUNCTION, HostArgument, HostInfo, HostSignature
+from tilework.backends.host_signature import ENTRY, HOST_FUNCTION, HostArgument, HostInfo, HostSignature, needs_heap
 from tilework.dialects.loop import CallOp, KernelOp, SymbolOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.tilework import device_of_buffer
@@ -66,6 +67,9 @@ def add_host(file: FileText, module: ModuleOp, spelling: Spelling) -> HostInfo:
     for i, symbol in enumerate(signature.symbols):
         e.symbols[symbol] = e.variable("int64_t", f"symbols[{i}]", symbol)
     e.written = {name: len(signature.symbols) + i for i, name in enumerate(signature.bound)}
+    if needs_heap(signature):
+        e.heap = Heap()
+        e.heap.begin(e)
     _bind(e, signature.arguments)
     e.block(body_of(signature.function))
     devices = f"{f'struct {STRUCT}' if signature.devices else 'void'} *{e.device_table}"
@@ -100,6 +104,9 @@ def _bind(e: HostEmitter, arguments: Sequence[HostArgument]) -> None:
             e.text.line(f"int8_t {name}[1];")
             e.set(value, name)
             e.required.append((value, argument.must_hold))
+        elif argument.is_grown:
+            e.grown[value] = counts["outputs"]
+            counts["outputs"] += 1
         else:
             place = f"{argument.role}[{counts[argument.role]}]"
             counts[argument.role] += 1
@@ -138,6 +145,8 @@ def _return(e: HostEmitter, op: func.ReturnOp) -> None:
         )
     for value, message in e.required:
         e.return_unless(f"{e.get(value)}[0]", message)
+    if e.heap is not None:
+        e.heap.release(e)
     e.text.line("return 0;")
 
 

@@ -18,9 +18,10 @@ from xdsl.dialects import cf, func
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.functions import body_of
-from tilework.backends.host_signature import ENTRY, HOST_FUNCTION, HostArgument, HostInfo, HostSignature
+from tilework.backends.host_signature import ENTRY, HOST_FUNCTION, HostArgument, HostInfo, HostSignature, needs_heap
 from tilework.backends.llvm.emit_host_control import CONTROL_HANDLERS
 from tilework.backends.llvm.emit_host_devices import DEVICE_HANDLERS, arena_of, launch
+from tilework.backends.llvm.emit_host_heap import Heap
 from tilework.backends.llvm.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS
@@ -56,6 +57,9 @@ def emit_host_function(text: ModuleText, module: ModuleOp) -> HostInfo:
         slot = e.text.value(f"getelementptr i64, ptr %symbols, i64 {i}")
         e.symbols[symbol] = e.text.value(f"load i64, ptr {slot}, align 8", symbol)
     e.written = {name: len(signature.symbols) + i for i, name in enumerate(signature.bound)}
+    if needs_heap(signature):
+        e.heap = Heap(text)
+        e.heap.begin(e)
     _bind(e, signature.arguments)
     e.block(body_of(signature.function))
     head = [f"ptr %{table}" for table in ("inputs", "outputs", "parameters", "arena", "symbols")]
@@ -75,6 +79,10 @@ def _bind(e: HostEmitter, arguments: Sequence[HostArgument]) -> None:
         if argument.role == "required":
             e.set(argument.value, e.text.entry("alloca i8", argument.value.name_hint or "holds"))
             e.required.append((argument.value, argument.must_hold))
+            continue
+        if argument.is_grown:
+            e.grown[argument.value] = counts["outputs"]
+            counts["outputs"] += 1
             continue
         slot = e.text.value(f"getelementptr ptr, ptr %{argument.role}, i64 {counts[argument.role]}")
         counts[argument.role] += 1
@@ -118,7 +126,7 @@ def _return(e: HostEmitter, op: func.ReturnOp) -> None:
     for value, message in e.required:
         byte = e.text.value(f"load i8, ptr {e.get(value)}")
         e.return_unless(e.text.value(f"icmp ne i8 {byte}, 0"), message)
-    e.text.line("ret i32 0")
+    e.leave(0)
 
 
 HOST_HANDLERS: Handlers = {

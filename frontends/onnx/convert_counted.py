@@ -12,7 +12,7 @@ from tilework.algebra.predicate import at_least
 from tilework.dialects.graph import ConcatOp, DivOp, EqualOp, GatherOp, LessOp, ModOp, NotOp, SuppressOp
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import axis_from_front
-from tilework.frontends.onnx.data_sizes import positions_of
+from tilework.frontends.onnx.counted import positions_of
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.values import Known, Value
 
@@ -24,7 +24,7 @@ def non_zero(node: Node) -> Value:
     dims = value_dims(x) or (const(1),)  # a scalar is a vector of one element, as numpy has it
     holds = x if node.dtype(0) == i1 else node.emit(NotOp, node.emit(EqualOp, x, node.scalar(0, x)))
     flat = node.emitter.tensor(node.reshape(holds, [product(dims)]))
-    return _stacked(node, places(node, positions_of(node, flat, "nonzero"), dims), 0)
+    return _stacked(node, places(node, positions_of(node, flat), dims), 0)
 
 
 @converter("Compress", since=9)
@@ -37,7 +37,7 @@ def compress(node: Node) -> Value:
         axis = axis_from_front(node, 0)
     [given], size = node.dims(1), value_dims(x)[axis]
     node.require(f"it has {given} conditions for {size} elements", at_least(size - given, 0))
-    chosen = positions_of(node, node.tensor(1), "chosen")
+    chosen = positions_of(node, node.tensor(1))
     return node.emit(GatherOp, x, chosen, axis=int_attr(axis))
 
 
@@ -57,7 +57,7 @@ def non_max_suppression(node: Node) -> Value:
     ranks = node.emitter.range(const(0), room, 1, node.title)
     is_kept = node.emit(LessOp, ranks, node.reshape(counts, [*value_dims(counts), const(1)]))
     flat = node.emitter.tensor(node.reshape(is_kept, [product(dims)]))
-    positions = positions_of(node, flat, "selected")
+    positions = positions_of(node, flat)
     image, class_, _ = places(node, positions, dims)
     box = node.emit(GatherOp, node.reshape(kept, [product(dims)]), positions, axis=int_attr(0))
     return _stacked(node, [image, class_, box], 1)

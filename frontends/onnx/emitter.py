@@ -74,6 +74,10 @@ class Emitter:
         self._bound: dict[Key, SSAValue] = {}
         """For each symbol that an operator binds a tensor that has it as a dimension."""
         self._named: set[str] = set()
+        self.told: dict[SSAValue, Expr] = {}
+        """The symbols that numbers of the running model are."""
+        self.elements: dict[tuple[SSAValue, int], SSAValue] = {}
+        """Elements that were taken out of vectors."""
 
     def inside(self, block: Block) -> Emitter:
         """One that appends to the block of a step."""
@@ -81,6 +85,7 @@ class Emitter:
         emitter.parameters, emitter.whole, emitter._required = self.parameters, self.whole, self._required
         emitter._main, emitter._symbols, emitter.defaults = self._main, self._symbols, self.defaults
         emitter._bound, emitter._named = dict(self._bound), self._named
+        emitter.told, emitter.elements = dict(self.told), dict(self.elements)
         return emitter
 
     @contextmanager
@@ -88,7 +93,8 @@ class Emitter:
         """Take back what is emitted meanwhile; where errors are named, only if one of them is raised."""
         ends = [(block, block.last_op) for block in dict.fromkeys((self.block, self._main))]
         asked = list(self.asked_of_data)
-        holders = self.parameters, self._emitted, self._symbols, self.whole, self._required, self._bound
+        noted = self._bound, self.told, self.elements
+        holders = self.parameters, self._emitted, self._symbols, self.whole, self._required, *noted
         before = [held.copy() for held in holders]
         is_taken_back = not errors
         try:

@@ -72,7 +72,7 @@ def _loop(
     if elements:
         if limit is None:
             raise node.error("where it ends depends on data, and so many elements it makes: it needs a known limit")
-        count = node.emitter.fresh_symbol(f"steps_{node.title}")
+        count = node.emitter.fresh_symbol(node.title)
         new = [sequence_of(v.type, count) for v in elements]
     first = [node.emitter.tensor(v) for v in states]
     types = [*(v.type for v in first), *new]

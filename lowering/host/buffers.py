@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -71,10 +71,11 @@ class Plan:
     copies: Sequence[tuple[SSAValue, int]]
 
 
-def plan_placements(ops: Sequence[Operation], returned: Sequence[SSAValue]) -> Plan:
+def plan_placements(ops: Sequence[Operation], returned: Sequence[SSAValue], late: Container[SSAValue] = ()) -> Plan:
     """Let kernels write into concatenations and outputs directly, wherever nothing else claims the tensor.
 
-    Raises CompileError for a concatenation marked as a view one of whose operands cannot be made in its part.
+    late: outputs whose memory is there only when they are made, and are copied. Raises CompileError for a concatenation
+    marked as a view one of whose operands cannot be made in its part.
     """
     placements: dict[SSAValue, Placement] = {}
     for op in ops:
@@ -87,7 +88,7 @@ def plan_placements(ops: Sequence[Operation], returned: Sequence[SSAValue]) -> P
     copies: list[tuple[SSAValue, int]] = []
     for index, value in enumerate(returned):
         source = behind_reshapes(value)
-        if source in placements or not is_made_here(source):
+        if source in placements or not is_made_here(source) or value in late:
             copies.append((value, index))
         else:
             placements[source] = InOutput(index)
