@@ -54,21 +54,26 @@ class BoundSizes:
     ) -> list[Array]:
         """The outputs as they are after a call that wrote these values of the symbols, and left these addresses.
 
-        What the entry allocated is copied and freed; an address may be null after a call that failed.
+        What the entry allocated is copied and given back.
         """
         values = {**symbols, **dict(zip(self.names, written, strict=True))}
         for i in self.grown:
-            if place := places[i]:
-                array = np.empty(self._shapes[i].evaluate(values), outputs[i].dtype)
-                ctypes.memmove(array.ctypes.data, place, array.nbytes)
-                _free(place)
-                outputs[i] = array
+            array = np.empty(self._shapes[i].evaluate(values), outputs[i].dtype)
+            ctypes.memmove(array.ctypes.data, places[i], array.nbytes)
+            outputs[i] = array
+        self.give_back(places)
         return [
             array if not depends else array.reshape(-1)[: prod(exact)].reshape(exact)
             for array, depends, exact in zip(
                 outputs, self._depends, (shape.evaluate(values) for shape in self._shapes), strict=True
             )
         ]
+
+    def give_back(self, places: Sequence[int | None]) -> None:
+        """Free the outputs that the entry has allocated: in the table, those it has not are null."""
+        for i in self.grown:
+            if i < len(places) and (place := places[i]):
+                _free(place)
 
 
 def _expr(dim: Dim) -> Expr:

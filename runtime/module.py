@@ -253,9 +253,7 @@ class Module:
         outputs = self._given_outputs(out, sizes, inputs)
         table, _uploaded = self._table_of(parameters)
         status, left = self._call(addresses(inputs), addresses(outputs), sizes, table)
-        outputs = self._taken(outputs, sizes, left)
-        self._check(status)
-        return outputs
+        return self._taken(status, outputs, sizes, left)
 
     @cached_property
     def _parameter_table(self) -> bytes:
@@ -304,13 +302,13 @@ class Module:
         status, left = self._call(sources, places, sizes, self._parameter_table)
         if not out:
             self._know(given, shapes)
-        outputs = self._taken(outputs, sizes, left)
-        self._check(status)
-        return outputs
+        return self._taken(status, outputs, sizes, left)
 
-    def _taken(self, outputs: list[Array], sizes: CallSizes, left: _Left | None) -> list[Array]:
-        """The outputs of a call, of the sizes that data decided."""
-        if left is None:
+    def _taken(self, status: int, outputs: list[Array], sizes: CallSizes, left: _Left | None) -> list[Array]:
+        """The outputs of a call, of the sizes that data decided. Raises TileworkError for one that has failed."""
+        if left is None or status != 0:
+            self._bound.give_back(left.outputs if left is not None else ())
+            self._check(status)
             return outputs
         return self._bound.taken(outputs, left.outputs, sizes.symbols, left.symbols[len(sizes.symbols) :])
 

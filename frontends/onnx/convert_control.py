@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, const, product
-from tilework.dialects.graph import ConcatOp
+from tilework.dialects.graph import ConcatOp, MaxOp
 from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.choices import BRANCHES, choose
 from tilework.frontends.onnx.iterations import DataDecide, repeat
@@ -17,6 +17,7 @@ from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.same_sizes import SameSizes
 from tilework.frontends.onnx.scans import MOST_UNROLLED, scan
 from tilework.frontends.onnx.sizes import section
+from tilework.frontends.onnx.told_sizes import size_told
 from tilework.frontends.onnx.truths import Truth
 from tilework.frontends.onnx.value_names import kind_name, onnx_name
 from tilework.frontends.onnx.values import AnyValue, Known, Value
@@ -107,9 +108,15 @@ def _limit(node: Node) -> Expr | SSAValue | None:
         return None
     value = node.value(0)
     if not isinstance(value, Known):
-        return node.emitter.tensor(node.reshape(node.cast(value, i64), []))
+        most = node.emitter.tensor(node.reshape(node.cast(value, i64), []))
+        makes_sequences = len(node.proto.output) > len(node.inputs) - 2
+        return size_told(node.emitter, _at_least_none(node, most), None, node.title) if makes_sequences else most
     count = _count(node)
     return None if count.constant is not None and count.constant > MOST_STEPS else count
+
+
+def _at_least_none(node: Node, number: SSAValue) -> SSAValue:
+    return node.emit(MaxOp, number, Known(np.array(0), node.title))
 
 
 def _counted(node: Node) -> Sequence[AnyValue]:
