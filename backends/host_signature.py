@@ -12,7 +12,7 @@ from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, BlockArgument
 
-from tilework.algebra.index_expr import Expr, var
+from tilework.algebra.index_expr import Expr, const, var
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import (
     ARENA,
@@ -84,6 +84,11 @@ class HostSignature:
         host = find_host(module)
         if host is None:
             raise CompileError(f"no function '@{HOST_FUNCTION}' in the module: it would be the entry", module)
+        return HostSignature.of_function(host, module)
+
+    @staticmethod
+    def of_function(host: func.FuncOp, module: ModuleOp) -> HostSignature:
+        """The same of any function on buffers of a module."""
         _refuse_narrow(host)
         globals_ = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, memref.GlobalOp)}
         constants = {
@@ -95,14 +100,31 @@ class HostSignature:
         bound = _bound(symbols, arguments)
         return HostSignature(host, arguments, _symbols(arguments, bound), parameters, constants, _devices(host), bound)
 
-    def info(self, kernels: int, messages: dict[int, str], launched: Mapping[str, Sequence[DeviceKernel]]) -> HostInfo:
-        """What a caller must know, once the function is written. launched: the kernels of each device, as numbered."""
+    @property
+    def frame_bytes(self) -> Expr:
+        """The size of its temporaries on the host, over its symbols."""
+        sizes = self.function.attributes.get(ARENA_BYTES)
+        arenas = [a for a in self.arguments if a.role == "arena"]
+        found = zip(arenas, sizes if isinstance(sizes, DimsAttr) else (), strict=False)
+        return next((size for a, size in found if device_of_buffer(a.type) is None), const(0))
+
+    def info(
+        self,
+        kernels: int,
+        messages: dict[int, str],
+        launched: Mapping[str, Sequence[DeviceKernel]],
+        stack_bytes: int = 0,
+    ) -> HostInfo:
+        """What a caller must know, once the function is written.
+
+        launched: the kernels of each device, as numbered. stack_bytes: what functions that it calls need in its arena.
+        """
         return HostInfo(
             tuple(a.info for a in self.arguments if a.role == "inputs"),
             tuple(a.info for a in self.arguments if a.role == "outputs"),
             tuple(self.parameters.values()),
             self.symbols,
-            self._arena_bytes(None),
+            _dim(self.frame_bytes + stack_bytes),
             kernels,
             messages,
             ENTRY,
@@ -117,8 +139,8 @@ class HostSignature:
             raise CompileError(f"device '{device}' is not among the program's targets", self.function)
         return DeviceUse(device, str(targets[device]), tuple(kernels), self._arena_bytes(device))
 
-    def _arena_bytes(self, device: str | None) -> Dim:
-        """The size of the arena in the memory of a device, or of the host."""
+    def _arena_bytes(self, device: str) -> Dim:
+        """The size of the arena in the memory of a device."""
         sizes = self.function.attributes.get(ARENA_BYTES)
         arenas = [a for a in self.arguments if a.role == "arena"]
         found = zip(arenas, sizes.data if isinstance(sizes, DimsAttr) else (), strict=False)

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import SymbolTable
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import MUST_HOLD
-from tilework.analysis.parameters import PREPARE, computation_of, parameters_read
+from tilework.analysis.parameters import PREPARE, computation_of, graph_functions, parameters_read
 from tilework.dialects import arith
 from tilework.dialects.bag import BagType, Table
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
@@ -99,7 +100,10 @@ def evaluate_function(
     for op in block.ops:
         if isinstance(op, RequireOp) and symbols.keys() >= {*op.requirement.variables()}:
             _check_requirement(op, symbols)
-    return _Evaluation(parameters, observe, symbols).block(block, cast("Sequence[Array]", inputs))
+    try:
+        return _Evaluation(parameters, observe, symbols).block(block, cast("Sequence[Array]", inputs))
+    except RecursionError:
+        raise TileworkError(f"@{name} calls itself too often to be interpreted") from None
 
 
 def _check_requirement(op: RequireOp, symbols: Mapping[Key, int]) -> None:
@@ -115,8 +119,8 @@ def prepare_parameters(module: ModuleOp, parameters: Mapping[str, Array]) -> dic
     Each `graph.define_parameter` is evaluated on its own, from what it depends on; nothing else is kept meanwhile.
     """
     prepared = defined_parameters(module, parameters)
-    main = find_function(module, "main")
-    used = [op.sym_name.data for op in main.walk() if isinstance(op, ParameterOp)] if main is not None else []
+    functions = graph_functions(module)
+    used = [op.sym_name.data for function in functions for op in function.walk() if isinstance(op, ParameterOp)]
     return {name: prepared[name] if name in prepared else _parameter(parameters, name) for name in used}
 
 
@@ -214,7 +218,7 @@ class _Evaluation:
             return operands
         if isinstance(op, FusedOp):
             return self._inside().block(op.body.block, operands)
-        if isinstance(op, ControlOp):
+        if isinstance(op, ControlOp | func.CallOp):
             return self._control(op, operands)
         if isinstance(op, ParameterOp):
             array = _parameter(self.parameters, op.sym_name.data)
@@ -224,8 +228,10 @@ class _Evaluation:
             return [constant_array(op.value)]
         raise CompileError(f"the graph interpreter does not know '{op.name}'", op)
 
-    def _control(self, op: ControlOp, operands: Sequence[Array]) -> Sequence[Array]:
+    def _control(self, op: ControlOp | func.CallOp, operands: Sequence[Array]) -> Sequence[Array]:
         match op:
+            case func.CallOp():
+                return self._call(op, operands)
             case ScanOp():
                 return self._scan(op, operands)
             case IfOp():
@@ -234,6 +240,14 @@ class _Evaluation:
                 return self._while(op, operands)
             case _:
                 raise CompileError(f"the graph interpreter does not know '{op.name}'", op)
+
+    def _call(self, op: func.CallOp, operands: Sequence[Array]) -> Sequence[Array]:
+        """Another function, which sees the sizes that its arguments tell."""
+        function = SymbolTable.lookup_symbol(op, op.callee)
+        assert isinstance(function, func.FuncOp)
+        block = body_of(function)
+        symbols = solve_symbols([pair for v, x in zip(block.args, operands, strict=True) for pair in sizes_told(v, x)])
+        return _Evaluation(self.parameters, self.observe, symbols).block(block, operands)
 
     def _size(self, op: SizeOp, number: int) -> Array:
         """Bind a symbol. Raises TileworkError for a number that is no such size."""

@@ -29,10 +29,10 @@ from tilework.analysis.accesses import offset_of
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, OUTPUT, HostSymbols, parameter_of
 from tilework.dialects.graph.base import Array
-from tilework.dialects.loop import ApplyOp, CallOp, ForOp, IfOp, SymbolOp, WaitOp, WordsOp
+from tilework.dialects.loop import ApplyOp, CallOp, ForOp, IfOp, InvokeOp, SymbolOp, WaitOp, WordsOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.scalar_meaning import evaluate
-from tilework.dialects.support.diagnostics import CompileError, UsageError
+from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.interpreters.buffers import (
@@ -81,7 +81,10 @@ def evaluate_host(module: ModuleOp, name: str, inputs: Sequence[Array], paramete
     host = _Host(module, parameters)
     late = [a for a in signature.outputs if any(known.largest(e) is None for e in signature.dims(a))]
     host.late.update(late)
-    host.run(function, [*arguments, *outputs, *map(wrap, arenas)])
+    try:
+        host.run(function, [*arguments, *outputs, *map(wrap, arenas)])
+    except RecursionError:
+        raise TileworkError(f"@{name} calls itself too often to be interpreted") from None
     shapes = [shape for shape, _ in signature.output_shapes({**symbols, **host.bound})]
     outputs = [host.values[argument] for argument in signature.outputs]
     made = zip([buffer.array.reshape(-1) for buffer in outputs], shapes, strict=True)
@@ -163,7 +166,7 @@ class _Host:
         match op:
             case func.ReturnOp() | WaitOp() | scf.YieldOp() | scf.ConditionOp():
                 return
-            case CallOp():
+            case CallOp() | InvokeOp():
                 self._call(op)
             case ForOp():
                 for i in range(*self._evaluate([op.lower, op.upper])):
@@ -303,7 +306,21 @@ class _Host:
 
     # -- kernels
 
-    def _call(self, op: CallOp) -> None:
+    def _invoke(self, op: InvokeOp) -> None:
+        """Another function, with temporaries of its own."""
+        function = find_function(self.module, op.function_name)
+        if function is None:
+            raise CompileError(f"the module has no function @{op.function_name}", op)
+        inputs, outputs = ([self.values[v] for v in group] for group in (op.inputs, op.outputs))
+        signature = HostSignature.of(function)
+        symbols = signature.symbols([buffer.shape for buffer in inputs])
+        arenas = [wrap(np.full(size, -1, np.int8)) for size in signature.arena_bytes(symbols)]
+        _Host(self.module, self.parameters, programs=self.programs).run(function, [*inputs, *outputs, *arenas])
+
+    def _call(self, op: CallOp | InvokeOp) -> None:
+        if isinstance(op, InvokeOp):
+            self._invoke(op)
+            return
         kernel = self._kernel(op)
         inputs = [self.values[v] for v in op.inputs]
         outputs = [self.values[v] for v in op.outputs]

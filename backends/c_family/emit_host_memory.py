@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects import memref
@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.algebra.c_index import CIndex
 from tilework.algebra.c_names import c_name
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.accesses import offset_of
 from tilework.analysis.host_symbols import AT_RUN_TIME, NO_MEMORY
 from tilework.backends.c_family.c_text import FileText
@@ -30,6 +30,7 @@ from tilework.backends.c_family.emitter import Emitter, Handlers
 from tilework.backends.c_family.forms import Form, memory_kind
 from tilework.backends.c_family.halves import plain_number
 from tilework.backends.c_family.spelling import Spelling
+from tilework.backends.host_signature import HostSignature
 from tilework.dialects.loop import WordsOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.runtime.manifest import DeviceKernel
@@ -57,6 +58,10 @@ class HostEmitter(Emitter):
         """Memory that is allocated while the function runs, where there is any."""
         self.grown: dict[SSAValue, int] = {}
         """Outputs of which data alone decide the size -> their places in the table of outputs."""
+        self.invoked: Mapping[str, HostSignature] = {}
+        """The functions that the program calls, by name."""
+        self.frame_bytes, self.frame_end = const(0), ""
+        """How large the temporaries of this function are, and where the room for those of all functions ends."""
         self.calls = 0
         self.device_table = ""
         self.devices: dict[str, int] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects import memref
@@ -18,10 +18,11 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.accesses import offset_of
 from tilework.analysis.host_symbols import AT_RUN_TIME, NO_MEMORY
 from tilework.backends.element_types import bytes_of, element_of, stored_as
+from tilework.backends.host_signature import HostSignature
 from tilework.backends.llvm.emit_host_heap import Heap, allocates, checked_size
 from tilework.backends.llvm.emit_index import IndexWriter
 from tilework.backends.llvm.emitter import Emitter, Handlers
@@ -54,6 +55,10 @@ class HostEmitter(Emitter):
         """Memory that is allocated while the function runs, where there is any."""
         self.grown: dict[SSAValue, int] = {}
         """Outputs of which data alone decide the size -> their places in the table of outputs."""
+        self.invoked: Mapping[str, HostSignature] = {}
+        """The functions that the program calls, by name."""
+        self.frame_bytes, self.frame_end = const(0), ""
+        """How large the temporaries of this function are, and where the room for those of all functions ends."""
         self.calls = 0
         self.devices: dict[str, int] = {}
         """Device -> its place in the table of devices."""
@@ -68,7 +73,7 @@ class HostEmitter(Emitter):
         if self.heap is not None and mark is not None:
             self.heap.release(self, mark)
 
-    def leave(self, code: int) -> None:
+    def leave(self, code: int | str) -> None:
         """Return that number."""
         if self.heap is not None:
             self.heap.release(self)

@@ -36,6 +36,7 @@ from tilework.dialects.loop.control import (
     YieldOp,
 )
 from tilework.dialects.loop.intrinsic import CallIntrinsicOp, IntrinsicOp
+from tilework.dialects.loop.invoke import InvokeOp
 from tilework.dialects.loop.kernel import CallOp, KernelOp
 from tilework.dialects.loop.prefetch import PrefetchOp
 from tilework.dialects.loop.symbol import SymbolOp
@@ -58,6 +59,7 @@ __all__ = [
     "ForOp",
     "IfOp",
     "IntrinsicOp",
+    "InvokeOp",
     "KernelOp",
     "Kind",
     "KindAttr",
@@ -89,6 +91,7 @@ Loop = Dialect(
         CallIntrinsicOp,
         IntrinsicOp,
         CallOp,
+        InvokeOp,
         SymbolOp,
         WaitOp,
         BarrierOp,

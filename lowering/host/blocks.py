@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from xdsl.builder import Builder
-from xdsl.dialects import memref, scf
+from xdsl.dialects import func, memref, scf
 from xdsl.dialects.arith import ConstantOp
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
@@ -28,7 +28,7 @@ from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.size import SizeOp
 from tilework.dialects.graph.structure import CopyOp, FusedOp, ParameterOp
-from tilework.dialects.loop import INDEX, CallOp, ForOp, IfOp
+from tilework.dialects.loop import INDEX, CallOp, ForOp, IfOp, InvokeOp
 from tilework.dialects.support.diagnostics import CompileError, name_of
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of
@@ -85,6 +85,8 @@ def _lower(op: Operation, host: HostBlock) -> None:
             _view(op, host)
         case FusedOp():
             _call(op, host)
+        case func.CallOp():
+            _invoke(op, host)
         case ScanOp():
             _scan(op, host)
         case GraphIfOp():
@@ -151,6 +153,14 @@ def _call_of(version: KernelVersion, group: FusedOp, host: HostBlock) -> CallOp:
     count = len(group.inputs)
     symbols = [host.shapes.value(version.size_of(name)) for name in kernel.symbols]
     return CallOp(kernel.sym_name.data, buffers[:count], buffers[count:], (), symbols)
+
+
+def _invoke(call: func.CallOp, host: HostBlock) -> None:
+    """A call of another function, which writes its results where they lie here."""
+    given = {key: None for value in call.arguments for d in dims_of(value.type) for key in d.variables()}
+    inputs, outputs = ([host.buffers.whole(v) for v in values] for values in (call.arguments, call.res))
+    symbols = [host.shapes.value(var(key)) for key in given]
+    host.at.insert(InvokeOp(call.callee.root_reference.data, inputs, outputs, symbols))
 
 
 # -- scans

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from xdsl.builder import Builder
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, StridedLayoutAttr, UnitAttr
+from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
@@ -100,7 +101,9 @@ def is_made_here(value: SSAValue) -> bool:
     made = value.owner
     if isinstance(made, WhileOp) and value in made.new_sequences:
         return False  # in a buffer for as many elements as there may be
-    return isinstance(made, FusedOp | ControlOp | CopyOp) or (isinstance(made, ConcatOp) and VIEW in made.attributes)
+    return isinstance(made, FusedOp | ControlOp | CopyOp | CallOp) or (
+        isinstance(made, ConcatOp) and VIEW in made.attributes
+    )
 
 
 class HostBuffers:
@@ -176,6 +179,11 @@ class HostBuffers:
         offsets = [const(0)] * len(dims)
         offsets[axis] = sum((concat.dims(i)[axis] for i in range(place.index)), const(0))
         return self._subview(whole, dims_of(concat.result.type), offsets, dims, [1] * len(dims), concat)
+
+    def whole(self, tensor: SSAValue) -> SSAValue:
+        """The buffer of a tensor, or a copy of it where it is a part of another that has gaps."""
+        buffer = self.of(tensor)
+        return self.copied(tensor) if _has_gaps(buffer) else buffer
 
     def copied(self, tensor: SSAValue) -> SSAValue:
         """A copy of a tensor, in a buffer of its own."""

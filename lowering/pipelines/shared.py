@@ -17,6 +17,7 @@ from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.fuse_rows import FuseRows
 from tilework.transforms.graph.fuse_tall_products import FuseTallProducts
 from tilework.transforms.graph.hoist_elementwise import HoistElementwise
+from tilework.transforms.graph.inline_calls import InlineCalls
 from tilework.transforms.graph.inline_kernels import InlineKernels
 from tilework.transforms.graph.insert_copies import InsertCopies
 from tilework.transforms.graph.keep_bytes import KeepBytes
@@ -48,6 +49,7 @@ TABLES: tuple[ModulePass, ...] = (
 )
 
 GRAPH: tuple[ModulePass, ...] = (
+    InlineCalls(),  # first: what all others see is one function where it can be
     InlineKernels(),  # operators are copied, compared and sent to other processes, all that they mean with them
     StateRequirements(),  # early: operators still know the nodes that they come from
     RemoveIdentities(),  # early: what changes nothing hides neighbours from the folds

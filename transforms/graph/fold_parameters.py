@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -81,7 +81,7 @@ def _needs_buffer(value: SSAValue) -> bool:
 
     What it has as a constant it can hold itself.
     """
-    if any(isinstance(use.operation, FusedOp | SizeOp) for use in value.uses):
+    if any(isinstance(use.operation, FusedOp | SizeOp | CallOp) for use in value.uses):
         return True
     return is_returned(value) or any(
         use.index < len(use.operation.changing) for use in value.uses if isinstance(use.operation, ControlOp)
