@@ -31,9 +31,12 @@ from tilework.dialects.graph.size import SizeOp
 from tilework.dialects.graph.structure import CopyOp, DefineParameterOp, FusedOp, ParameterOp, YieldOp
 from tilework.dialects.matrix import MatrixType
 from tilework.dialects.matrix.base import MatrixOp
-from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
+from tilework.dialects.support.diagnostics import CompileError, DataRefused, TileworkError, UsageError
 from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.interpreters.symbols import solve_symbols
+
+MOST_RUNS = 100_000
+"""How often a graph.while is run: one that is run on other data than it was written for may never end."""
 
 Array: TypeAlias = NDArray[Any]
 Observer: TypeAlias = Callable[[SSAValue, Array], None]
@@ -103,7 +106,7 @@ def evaluate_function(
     try:
         return _Evaluation(parameters, observe, symbols).block(block, cast("Sequence[Array]", inputs))
     except RecursionError:
-        raise TileworkError(f"@{name} calls itself too often to be interpreted") from None
+        raise DataRefused(f"@{name} calls itself too often to be interpreted") from None
 
 
 def _check_requirement(op: RequireOp, symbols: Mapping[Key, int]) -> None:
@@ -252,7 +255,7 @@ class _Evaluation:
     def _size(self, op: SizeOp, number: int) -> Array:
         """Bind a symbol. Raises TileworkError for a number that is no such size."""
         if number < 0 or (op.most is not None and number > op.most.evaluate(self.symbols)):
-            raise TileworkError(op.refusal)
+            raise DataRefused(op.refusal)
         self.symbols[op.symbol.data] = number
         return np.zeros(number, bool)
 
@@ -282,6 +285,8 @@ class _Evaluation:
         most = None if op.most is None else int(op.most.evaluate(self.symbols))
         made: list[Sequence[Array]] = []
         while again and len(made) != most:
+            if len(made) == MOST_RUNS:
+                raise DataRefused(f"a loop runs more than {MOST_RUNS} times, too often to be interpreted")
             again, *yielded = self._inside().block(op.body.block, [*states, *constants])
             states = yielded[: len(op.states)]
             made.append(yielded[len(op.states) :])

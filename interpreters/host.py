@@ -10,7 +10,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
-from tilework.algebra.index_expr import Expr, Key, var
+from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.accesses import offset_of
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, OUTPUT, HostSymbols, parameter_of
@@ -32,7 +31,7 @@ from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import ApplyOp, CallOp, ForOp, IfOp, InvokeOp, SymbolOp, WaitOp, WordsOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.scalar_meaning import evaluate
-from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
+from tilework.dialects.support.diagnostics import CompileError, DataRefused, UsageError
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.interpreters.buffers import (
@@ -46,10 +45,14 @@ from tilework.interpreters.buffers import (
     reinterpret_operands,
     wrap,
 )
-from tilework.interpreters.graph import constant_array, find_function, held
+from tilework.interpreters.graph import MOST_RUNS, constant_array, find_function, held
 from tilework.interpreters.loop import LoopProgram
 from tilework.interpreters.symbols import bind_symbols
 from tilework.interpreters.te import run_kernel
+
+
+class FailedAssertion(CompileError, DataRefused):
+    """A host function refuses what it is given."""
 
 
 def run_host(module: ModuleOp, name: str, inputs: Sequence[Array], parameters: Mapping[str, Array]) -> list[Array]:
@@ -73,27 +76,19 @@ def evaluate_host(module: ModuleOp, name: str, inputs: Sequence[Array], paramete
         raise UsageError(f"the module has no function @{name}")
     signature = HostSignature.of(function)
     symbols = signature.symbols([a.shape for a in inputs])
-    known = HostSymbols(function)
-    room = {key: _room(known.largest(var(key)), symbols) for key in known.named}
-    outputs = [allocate(shape, dtype) for shape, dtype in signature.output_shapes({**symbols, **room})]
+    host = _Host(module, parameters, bound=dict(symbols))
+    host.give_outputs(signature)
     arguments = [wrap(np.array(a)) for a in inputs]
     arenas = [np.full(size, -1, np.int8) for size in signature.arena_bytes(symbols)]  # bytes of -1: floats are NaN
-    host = _Host(module, parameters)
-    late = [a for a in signature.outputs if any(known.largest(e) is None for e in signature.dims(a))]
-    host.late.update(late)
     try:
-        host.run(function, [*arguments, *outputs, *map(wrap, arenas)])
+        host.run(
+            function,
+            dict(zip([*signature.inputs, *signature.arena_arguments], [*arguments, *map(wrap, arenas)], strict=True)),
+        )
     except RecursionError:
-        raise TileworkError(f"@{name} calls itself too often to be interpreted") from None
-    shapes = [shape for shape, _ in signature.output_shapes({**symbols, **host.bound})]
-    outputs = [host.values[argument] for argument in signature.outputs]
-    made = zip([buffer.array.reshape(-1) for buffer in outputs], shapes, strict=True)
-    return [flat[: prod(shape)].reshape(shape) for flat, shape in made] or [buffer.array for buffer in arguments]
-
-
-def _room(largest: Expr | None, symbols: Mapping[Key, int]) -> int:
-    """How large outputs are made that have such a size; those that have no limit are made anew."""
-    return 0 if largest is None else int(largest.evaluate(symbols))
+        raise DataRefused(f"@{name} calls itself too often to be interpreted") from None
+    outputs: list[Buffer] = [host.values[argument] for argument in signature.outputs]
+    return [buffer.array for buffer in outputs or arguments]
 
 
 @dataclass(frozen=True)
@@ -130,9 +125,10 @@ class HostSignature:
         names = [f"@{name}: input {i}" for i in range(len(shapes))]
         return bind_symbols(names, [self.dims(a) for a in self.inputs], shapes)
 
-    def output_shapes(self, symbols: Mapping[Key, int]) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
-        """Shape and element type of every output."""
-        return [(tuple(int(e.evaluate(symbols)) for e in self.dims(a)), memref_dtype(a.type)) for a in self.outputs]
+    @property
+    def given(self) -> tuple[BlockArgument, ...]:
+        """The arguments that are no outputs: inputs, then arenas."""
+        return tuple(a for a in self.function.args if a not in self.outputs)
 
     def arena_bytes(self, symbols: Mapping[Key, int]) -> list[int]:
         """The sizes of the arenas."""
@@ -148,13 +144,26 @@ class _Host:
     values: dict[SSAValue, Any] = field(default_factory=dict[SSAValue, Any])
     bound: dict[Key, int] = field(default_factory=dict[Key, int])
     """The symbols that it has bound so far."""
-    late: set[SSAValue] = field(default_factory=set[SSAValue])
-    """The outputs that it allocates when they are made."""
+    open: dict[BlockArgument, tuple[Expr, ...]] = field(default_factory=dict[BlockArgument, tuple[Expr, ...]])
+    """The outputs, and their dimensions, that are allocated once the symbols in these are bound."""
     programs: dict[Any, LoopProgram] = field(default_factory=dict[Any, LoopProgram])
 
-    def run(self, function: func.FuncOp, arguments: Sequence[Buffer]) -> None:
-        for i, (argument, buffer) in enumerate(zip(function.args, arguments, strict=True)):
-            check_memref(buffer, argument.type, f"@{function.sym_name.data}: argument {i}")
+    def give_outputs(self, signature: HostSignature) -> None:
+        """Give a function fresh outputs as soon as their sizes are known."""
+        self.open = {argument: signature.dims(argument) for argument in signature.outputs}
+        self._open_outputs()
+
+    def _open_outputs(self) -> None:
+        for argument, dims in list(self.open.items()):
+            if all(self.bound.keys() >= {*e.variables()} for e in dims):
+                shape = tuple(int(e.evaluate(self.bound)) for e in dims)
+                self.values[argument] = allocate(shape, memref_dtype(argument.type))
+                del self.open[argument]
+
+    def run(self, function: func.FuncOp, arguments: Mapping[BlockArgument, Buffer]) -> None:
+        """Run a function on these arguments; outputs that are not among them are there already."""
+        for argument, buffer in arguments.items():
+            check_memref(buffer, argument.type, f"@{function.sym_name.data}: argument {argument.index}")
             self.values[argument] = buffer
         self._run(body_of(function))
 
@@ -180,7 +189,7 @@ class _Host:
                 self._control(op)
             case cf.AssertOp():
                 if not self.values[op.arg]:
-                    raise CompileError(f"an assertion fails: {op.msg.data}", op)
+                    raise FailedAssertion(f"an assertion fails: {op.msg.data}", op)
             case memref.CopyOp():
                 self._copy(op)
             case memref.DeallocOp():
@@ -191,8 +200,6 @@ class _Host:
 
     def _copy(self, op: memref.CopyOp) -> None:
         source: Buffer = self.values[op.source]
-        if op.destination in self.late:
-            self.values[op.destination] = wrap(np.array(source.array))
         self.values[op.destination].array[...] = source.array
 
     def _control(self, op: scf.IfOp | scf.WhileOp) -> None:
@@ -205,17 +212,18 @@ class _Host:
         """The second block between runs of the first, which says whether there is another one."""
         before, after = op.before_region.block, op.after_region.block
         values: Sequence[Any] = [self.values[v] for v in op.arguments]
-        while True:
+        for _ in range(MOST_RUNS + 1):
             self._enter(before, values)
             test = before.last_op
             assert isinstance(test, scf.ConditionOp)
             values = [self.values[v] for v in test.args]
             if not self.values[test.condition]:
-                break
+                self.values |= zip(op.results, values, strict=True)
+                return
             self._enter(after, values)
             assert after.last_op is not None
             values = [self.values[v] for v in after.last_op.operands]
-        self.values |= zip(op.results, values, strict=True)
+        raise DataRefused(f"a loop runs more than {MOST_RUNS} times, too often to be interpreted")
 
     def _enter(self, block: Block, values: Sequence[Any]) -> None:
         self.values |= zip(block.args, values, strict=True)
@@ -248,6 +256,7 @@ class _Host:
                 return self._evaluate([op.value])[0]
             case SymbolOp():
                 self.bound[op.sym_name.data] = self.values[op.value]
+                self._open_outputs()
                 return self.values[op.value]
             case _:
                 value = evaluate(op, [self.values[operand] for operand in op.operands])
@@ -315,7 +324,8 @@ class _Host:
         signature = HostSignature.of(function)
         symbols = signature.symbols([buffer.shape for buffer in inputs])
         arenas = [wrap(np.full(size, -1, np.int8)) for size in signature.arena_bytes(symbols)]
-        _Host(self.module, self.parameters, programs=self.programs).run(function, [*inputs, *outputs, *arenas])
+        arguments = zip(function.args, [*inputs, *outputs, *arenas], strict=True)
+        _Host(self.module, self.parameters, programs=self.programs).run(function, dict(arguments))
 
     def _call(self, op: CallOp | InvokeOp) -> None:
         if isinstance(op, InvokeOp):

@@ -101,9 +101,8 @@ def is_made_here(value: SSAValue) -> bool:
     made = value.owner
     if isinstance(made, WhileOp) and value in made.new_sequences:
         return False  # in a buffer for as many elements as there may be
-    return isinstance(made, FusedOp | ControlOp | CopyOp | CallOp) or (
-        isinstance(made, ConcatOp) and VIEW in made.attributes
-    )
+    is_in_parts = isinstance(made, ConcatOp) and VIEW in made.attributes
+    return is_in_parts or isinstance(made, FusedOp | ControlOp | CopyOp | CallOp)
 
 
 class HostBuffers:
