@@ -81,10 +81,7 @@ def evaluate_host(module: ModuleOp, name: str, inputs: Sequence[Array], paramete
     arguments = [wrap(np.array(a)) for a in inputs]
     arenas = [np.full(size, -1, np.int8) for size in signature.arena_bytes(symbols)]  # bytes of -1: floats are NaN
     try:
-        host.run(
-            function,
-            dict(zip([*signature.inputs, *signature.arena_arguments], [*arguments, *map(wrap, arenas)], strict=True)),
-        )
+        host.run(function, dict(zip(signature.given, [*arguments, *map(wrap, arenas)], strict=True)))
     except RecursionError:
         raise DataRefused(f"@{name} calls itself too often to be interpreted") from None
     outputs: list[Buffer] = [host.values[argument] for argument in signature.outputs]

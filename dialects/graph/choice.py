@@ -20,6 +20,7 @@ from xdsl.traits import IsolatedFromAbove, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.dialects.graph.control import (
+    CONDITION,
     ControlOp,
     parse_groups,
     parse_types,
@@ -77,7 +78,7 @@ class IfOp(ControlOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> IfOp:
-        condition = parser.parse_operand()
+        condition = parser.parse_operand(CONDITION)
         [constants], outputs = parse_types(parser, parse_groups(parser, ["with"]))
         attributes = parser.parse_optional_attr_dict_with_keyword()
         then_body = parser.parse_region()

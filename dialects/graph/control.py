@@ -17,6 +17,9 @@ from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph.structure import YieldOp
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 
+CONDITION = tensor_type([], i1)
+"""The type of a condition: one truth value."""
+
 Listed = TypeVar("Listed")
 
 
@@ -60,8 +63,8 @@ def yielded_by(body: Block) -> YieldOp:
 
 def verify_condition(value: SSAValue, what: str) -> None:
     """Raise VerifyException where a value is not one truth value."""
-    if value.type != tensor_type([], i1):
-        raise VerifyException(f"{what} is one truth value, a tensor<i1>, not {value.type}")
+    if value.type != CONDITION:
+        raise VerifyException(f"{what} is one truth value, a {CONDITION}, not {value.type}")
 
 
 def element_of(sequence: Attribute) -> Attribute:

@@ -23,6 +23,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, var
 from tilework.dialects.graph.control import (
+    CONDITION,
     ControlOp,
     parse_groups,
     parse_types,
@@ -140,7 +141,7 @@ class WhileOp(ControlOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> WhileOp:
-        condition, limit, count = parser.parse_operand(), None, None
+        condition, limit, count = parser.parse_operand(CONDITION), None, None
         if parser.parse_optional_keyword("at") is not None:
             parser.parse_keyword("most")
             limit = DimsAttr(parse_expr_list(parser))

@@ -167,7 +167,7 @@ class YieldOp(IRDLOperation):
 
     name = "graph.yield"
     values = var_operand_def(TensorType)
-    assembly_format = "$values attr-dict `:` type($values)"
+    assembly_format = "($values^)? attr-dict (`:` type($values)^)?"
     traits = lazy_traits_def(_yield_traits)
 
     def __init__(self, values: Sequence[SSAValue]):

@@ -53,7 +53,7 @@ class SymbolOp(IRDLOperation):
     def parse(cls, parser: Parser) -> SymbolOp:
         name = parser.parse_str_literal()
         parser.parse_punctuation("=")
-        value = parser.parse_operand()
+        value = parser.parse_operand(INDEX)
         op = SymbolOp(name, value)
         if parser.parse_optional_keyword("at") is not None:
             parser.parse_keyword("most")
