@@ -23,8 +23,6 @@ TOO_DEEP = "a function has called itself too often: there is no room left for it
 def refuse_as_callee(signature: HostSignature) -> None:
     """Raise CompileError for a function that cannot be called by others."""
     name = signature.function.sym_name.data
-    if signature.bound:
-        raise CompileError(f"@{name} is called and returns what data decide the size of", signature.function)
     if signature.devices:
         raise CompileError(f"@{name} is called and has kernels on {signature.devices[0]}", signature.function)
 

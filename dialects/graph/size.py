@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import StringAttr, TensorType, i1, i64
 from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, var
@@ -24,7 +23,8 @@ class SizeOp(IRDLOperation):
 
     The result has as many elements, which nobody reads: it is for operators that take sizes from their operands. The
     number has to be from 0 to the limit, which may be over symbols that are bound before; else the call fails. Memory
-    is planned for the limit; where there is none, it is allocated when the number is known.
+    is planned for the limit; where there is none, it is allocated when the number is known. The operator stays though
+    nobody reads the result, for the sake of types that have the symbol.
     """
 
     name = "graph.size"
@@ -32,7 +32,6 @@ class SizeOp(IRDLOperation):
     number = operand_def(TensorType)
     limit = opt_prop_def(DimsAttr)
     result = result_def(TensorType)
-    traits = traits_def(Pure())
 
     def __init__(self, symbol: str, number: SSAValue, most: Expr | None = None):
         super().__init__(

@@ -158,6 +158,9 @@ def _call_of(version: KernelVersion, group: FusedOp, host: HostBlock) -> CallOp:
 def _invoke(call: func.CallOp, host: HostBlock) -> None:
     """A call of another function, which writes its results where they lie here."""
     given = {key: None for value in call.arguments for d in dims_of(value.type) for key in d.variables()}
+    made = {key for value in call.res for d in dims_of(value.type) for key in d.variables()}
+    if open_ := [str(key) for key in made if key not in given]:
+        raise CompileError(f"a function that is called returns a size that its arguments do not tell, {open_[0]}", call)
     inputs, outputs = ([host.buffers.whole(v) for v in values] for values in (call.arguments, call.res))
     symbols = [host.shapes.value(var(key)) for key in given]
     host.at.insert(InvokeOp(call.callee.root_reference.data, inputs, outputs, symbols))
