@@ -31,6 +31,7 @@ from tilework.transforms.graph.state_requirements import StateRequirements
 from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
 from tilework.transforms.host.insert_waits import InsertWaits
+from tilework.transforms.host.update_states import UpdateStates
 from tilework.transforms.loop.plan_memory import PlanMemory
 from tilework.transforms.matrix.push_products import PushProducts
 from tilework.transforms.matrix.split_statistics import SplitStatistics
@@ -89,6 +90,7 @@ TO_TE: tuple[ModulePass, ...] = (
 )
 
 HOST: tuple[ModulePass, ...] = (
+    UpdateStates(),  # before waits, of which copies need some; it asks what kernels are known to allow
     InsertWaits(),
     PlanMemory(),  # last of all: it needs to know every kernel's scratch
 )
