@@ -124,6 +124,9 @@ def _counted(node: Node) -> Sequence[AnyValue]:
 
     Raises DataDecide for another one.
     """
+    for i, value in enumerate(node.inputs[:2]):
+        if isinstance(value, SSAValue) and node.emitter.defaults_in(value):
+            node.known_array(i, "end")  # it asks for what has a default to be known
     if not (node.has(0) and isinstance(node.value(0), Known)):
         raise DataDecide
     count, states = _count(node), [node.any_value(i) for i in range(2, len(node.inputs))]

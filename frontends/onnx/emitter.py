@@ -130,13 +130,14 @@ class Emitter:
         self._bound[name] = carrier
 
     def require(self, requirement: Requirement, title: str) -> None:
-        """Let `@main` require what a node of that title needs of sizes."""
+        """Let `@main` require what a node of that title needs of sizes; of those that data tell, where they do."""
         if requirement.any_of in self._required:
             return
         self._required.add(requirement.any_of)
         op = RequireOp(requirement)
         op.location = NameLoc(StringAttr(title), UnknownLoc())
-        self._main.add_op(op)
+        is_told_here = any(key in self._bound for key in requirement.variables())
+        (self.block if is_told_here else self._main).add_op(op)
         match requirement.any_of:
             case (Predicate(expr=Expr(terms=((Compound(kind="mod", args=args), _),), offset=0), kind="=="),):
                 self.whole.add(args)
