@@ -398,7 +398,7 @@ class _Left:
 
     @classmethod
     def of(cls, outputs: Sequence[int], sizes: CallSizes, bound: BoundSizes) -> _Left:
-        """As they are before the call: null for outputs that the entry allocates."""
+        """The tables before the call, where null stands for outputs that the entry allocates."""
         places = [None if i in bound.grown else place for i, place in enumerate(outputs)]
         symbols = [*sizes.symbols.values(), *(0 for _ in bound.names)]
         return cls((ctypes.c_void_p * len(places))(*places), (ctypes.c_int64 * len(symbols))(*symbols))

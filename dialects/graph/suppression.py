@@ -27,7 +27,7 @@ Corners = tuple[Scalar, Scalar, Scalar, Scalar]
 
 @irdl_op_definition
 class SuppressOp(GraphOp):
-    """Of every class, boxes from the best one on that overlap no better one too much; how many there are.
+    """Choose, of every class, boxes from the best one on that overlap no better one too much; count them.
 
     %kept, %counts = graph.suppress %boxes, %scores, %overlap, %score, %most {centers = false, room = #graph.dims<[N]>}
         : (tensor<1x?x4xf32, ..>, tensor<1x3x?xf32, ..>, tensor<f32>, tensor<f32>, tensor<i64>)

@@ -54,7 +54,12 @@ class UpdateInPlace(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: memref.CopyOp, rewriter: PatternRewriter) -> None:
         following, state, block = op.source, op.destination, op.parent_block()
-        if block is None or following.type != state.type or isinstance(state.owner, VIEWS):
+        if (
+            block is None
+            or isinstance(block.parent_op(), FuncOp)
+            or following.type != state.type
+            or isinstance(state.owner, VIEWS)
+        ):
             return
         if not _is_allocated_in(following, block) or _is_allocated_in(state, block):
             return
