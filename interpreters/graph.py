@@ -276,7 +276,7 @@ class _Evaluation:
         for t in reversed(steps) if op.reverse else steps:
             yielded = self._inside().block(op.body.block, [*states, *(s[t] for s in sequences), *constants])
             states, made[t] = yielded[:count], yielded[count:]
-        return [*states, *_sequences(op, [made[t] for t in steps])]
+        return [*states, *_sequences(op, [made[t] for t in steps], self.symbols)]
 
     def _while(self, op: WhileOp, operands: Sequence[Array]) -> Sequence[Array]:
         """A run after the other, as long as the condition holds and there are no more than the limit says."""
@@ -292,20 +292,21 @@ class _Evaluation:
             made.append(yielded[len(op.states) :])
         if op.count is not None:
             self.symbols[op.count.data] = len(made)
-        return [*states, *_sequences(op, made)]
+        return [*states, *_sequences(op, made, self.symbols)]
 
 
-def _sequences(op: ScanOp | WhileOp, made: Sequence[Sequence[Array]]) -> list[Array]:
+def _sequences(op: ScanOp | WhileOp, made: Sequence[Sequence[Array]], symbols: Mapping[Key, int]) -> list[Array]:
     """New sequences of what was made step by step."""
     if not made:
-        return [_without_elements(v) for v in op.new_sequences]
+        return [_without_elements(v, symbols) for v in op.new_sequences]
     return [np.stack(elements) for elements in zip(*made, strict=True)]
 
 
-def _without_elements(sequence: SSAValue) -> Array:
-    """A sequence of no step; where its other sizes are not told by the types, they are 0."""
+def _without_elements(sequence: SSAValue, symbols: Mapping[Key, int]) -> Array:
+    """A sequence of no step; where its other sizes are not known, they are 0."""
     type_ = cast("TensorType[Attribute]", sequence.type)
-    return np.zeros([0, *(d.constant or 0 for d in dims_of(type_)[1:])], numpy_dtype(type_.element_type))
+    sizes = [d.evaluate(symbols) if symbols.keys() >= {*d.variables()} else 0 for d in dims_of(type_)[1:]]
+    return np.zeros([0, *map(int, sizes)], numpy_dtype(type_.element_type))
 
 
 def constant_array(value: DenseIntOrFPElementsAttr) -> Array:
