@@ -18,6 +18,10 @@ class UsageError(TileworkError):
     code = 2
 
 
+class DataRefused(TileworkError):
+    """A program cannot be run on what it was given, as the program itself says, or as it would not end."""
+
+
 def did_you_mean(written: str, known: Iterable[str]) -> str:
     """'; did you mean "x"?' for the known word that what is written begins or resembles; nothing where none does."""
     words = list(known)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, SSAValue
 
-from tilework.dialects.graph.scan import ScanOp
+from tilework.dialects.graph.control import ControlOp
 from tilework.dialects.graph.structure import YieldOp
 from tilework.dialects.support.diagnostics import CompileError
 
@@ -25,7 +25,7 @@ def body_of(function: FuncOp) -> Block:
 
 
 def graphs_of(function: FuncOp) -> list[Block]:
-    """The blocks of operators of a graph function: its body, and the bodies of scans in it, each behind what holds it.
+    """The blocks of operators of a graph function: its body, and those of control flow, each behind what holds it.
 
     None sees the values of another.
     """
@@ -35,8 +35,9 @@ def graphs_of(function: FuncOp) -> list[Block]:
 def _graphs(block: Block) -> Iterator[Block]:
     yield block
     for op in block.ops:
-        if isinstance(op, ScanOp):
-            yield from _graphs(op.body.block)
+        if isinstance(op, ControlOp):
+            for body in op.bodies:
+                yield from _graphs(body)
 
 
 def is_returned(value: SSAValue) -> bool:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, IntegerAttr, StringAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
-from tilework.algebra.index_expr import Expr, Key, const
+from tilework.algebra.index_expr import Expr, Key, const, var
+from tilework.algebra.intervals import interval
 from tilework.analysis.accesses import memref_type
 from tilework.dialects import arith
-from tilework.dialects.loop import ApplyOp
+from tilework.dialects.loop import ApplyOp, SymbolOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.index_attr import DimsAttr
 
@@ -44,6 +46,13 @@ def parameter_of(global_: memref.GlobalOp) -> str:
     return named.data if isinstance(named, StringAttr) else global_.sym_name.data
 
 
+AT_RUN_TIME = "tilework.at_run_time"
+"""The attribute of an allocation for a tensor of which data alone decide the size: it is made when the code runs."""
+
+NO_MEMORY = "there is no memory for a tensor of which data decide the size"
+"""What is wrong where such an allocation fails."""
+
+
 class HostSymbols:
     """What the index values of a host function are, over the names in the `tilework.dims` of its arguments."""
 
@@ -67,6 +76,20 @@ class HostSymbols:
             )
         return tuple(map(const, shape))
 
+    @cached_property
+    def named(self) -> Mapping[Key, SymbolOp]:
+        """The symbols that the function binds while it runs, by their names, in the order in which it does."""
+        return {op.sym_name.data: op for op in self.function.walk() if isinstance(op, SymbolOp)}
+
+    def largest(self, e: Expr) -> Expr | None:
+        """What an expression is at most, over what the arguments tell alone; None where nothing is known of that."""
+        for key, op in reversed(self.named.items()):
+            if key in e.variables():
+                if op.most is None:
+                    return None
+                e = interval(e, {key: (const(0), op.most)})[1]
+        return e
+
     def place_of(self, symbol: Key) -> tuple[BlockArgument, int] | None:
         """An argument, and its dimension, that is the symbol itself; None where there is none."""
         for argument, attributes in zip(self.function.args, self.attributes, strict=False):
@@ -85,6 +108,8 @@ class HostSymbols:
                 at = self.expr_of(dim.index, user).constant
                 if at is not None:
                     return self.argument_dims(source)[at]
+            case SymbolOp() as named:
+                return var(named.sym_name.data)
             case ApplyOp() as apply:
                 return apply.value.substitute({v: self.expr_of(v, user) for v in apply.index_operands})
             case _:

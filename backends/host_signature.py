@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, BlockArgument
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, const, var
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import (
     ARENA,
@@ -43,8 +43,10 @@ HOST_FUNCTION = "main"
 class HostInfo:
     """What a caller of the entry must know.
 
-    symbols: the order of the int64 array. kernels: how many calls of kernels there are. messages: what a result other
-    than 0 means. devices: those that the entry uses, in the order of the table that it takes.
+    symbols: the order of the int64 array. bound: the symbols behind these, which the entry writes, and what they are at
+    most; None where nothing is known of that, and the entry allocates the outputs that have them. kernels: how many
+    calls of kernels there are. messages: what a result other than 0 means. devices: those that the entry uses, in the
+    order of the table that it takes.
     """
 
     inputs: tuple[TensorSpec, ...]
@@ -56,6 +58,7 @@ class HostInfo:
     messages: dict[int, str]
     entry: str = ENTRY
     devices: tuple[DeviceUse, ...] = ()
+    bound: Mapping[str, Dim | None] = field(default_factory=dict[str, Dim | None])
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class HostSignature:
     parameters: Mapping[str, TensorSpec]
     constants: Mapping[str, memref.GlobalOp]
     devices: tuple[str, ...]
+    bound: Mapping[str, Expr | None]
+    """The symbols that outputs have as dimensions and the function binds, and what each is at most, as far as known."""
 
     @staticmethod
     def of(module: ModuleOp) -> HostSignature:
@@ -79,6 +84,11 @@ class HostSignature:
         host = find_host(module)
         if host is None:
             raise CompileError(f"no function '@{HOST_FUNCTION}' in the module: it would be the entry", module)
+        return HostSignature.of_function(host, module)
+
+    @staticmethod
+    def of_function(host: func.FuncOp, module: ModuleOp) -> HostSignature:
+        """The same of any function on buffers of a module."""
         _refuse_narrow(host)
         globals_ = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, memref.GlobalOp)}
         constants = {
@@ -87,20 +97,39 @@ class HostSignature:
         parameters = {name: _parameter(op) for name, op in globals_.items() if name not in constants}
         symbols = HostSymbols(host)
         arguments = [HostArgument(symbols, argument) for argument in body_of(host).args]
-        return HostSignature(host, arguments, _symbols(arguments), parameters, constants, _devices(host))
+        bound = _bound(symbols, arguments)
+        return HostSignature(host, arguments, _symbols(arguments, bound), parameters, constants, _devices(host), bound)
 
-    def info(self, kernels: int, messages: dict[int, str], launched: Mapping[str, Sequence[DeviceKernel]]) -> HostInfo:
-        """What a caller must know, once the function is written. launched: the kernels of each device, as numbered."""
+    @property
+    def frame_bytes(self) -> Expr:
+        """The size of its temporaries on the host, over its symbols."""
+        sizes = self.function.attributes.get(ARENA_BYTES)
+        arenas = [a for a in self.arguments if a.role == "arena"]
+        found = zip(arenas, sizes if isinstance(sizes, DimsAttr) else (), strict=False)
+        return next((size for a, size in found if device_of_buffer(a.type) is None), const(0))
+
+    def info(
+        self,
+        kernels: int,
+        messages: dict[int, str],
+        launched: Mapping[str, Sequence[DeviceKernel]],
+        stack_bytes: int = 0,
+    ) -> HostInfo:
+        """What a caller must know, once the function is written.
+
+        launched: the kernels of each device, as numbered. stack_bytes: what functions that it calls need in its arena.
+        """
         return HostInfo(
             tuple(a.info for a in self.arguments if a.role == "inputs"),
             tuple(a.info for a in self.arguments if a.role == "outputs"),
             tuple(self.parameters.values()),
             self.symbols,
-            self._arena_bytes(None),
+            _dim(self.frame_bytes + stack_bytes),
             kernels,
             messages,
             ENTRY,
             tuple(self._use_of(device, launched.get(device, ())) for device in self.devices),
+            {name: None if most is None else _dim(most) for name, most in self.bound.items()},
         )
 
     def _use_of(self, device: str, kernels: Sequence[DeviceKernel]) -> DeviceUse:
@@ -110,8 +139,8 @@ class HostSignature:
             raise CompileError(f"device '{device}' is not among the program's targets", self.function)
         return DeviceUse(device, str(targets[device]), tuple(kernels), self._arena_bytes(device))
 
-    def _arena_bytes(self, device: str | None) -> Dim:
-        """The size of the arena in the memory of a device, or of the host."""
+    def _arena_bytes(self, device: str) -> Dim:
+        """The size of the arena in the memory of a device."""
         sizes = self.function.attributes.get(ARENA_BYTES)
         arenas = [a for a in self.arguments if a.role == "arena"]
         found = zip(arenas, sizes.data if isinstance(sizes, DimsAttr) else (), strict=False)
@@ -160,6 +189,8 @@ class HostArgument:
         self.name = name.data if isinstance(name, StringAttr) else value.name_hint or f"arg{value.index}"
         needs = attributes.get(NEEDS)
         self.needs = needs.data if isinstance(needs, StringAttr) else ""
+        self.is_grown = self.role == "outputs" and any(symbols.largest(e) is None for e in self.dims)
+        """Whether it is an output of which data alone decide the size: the entry allocates it."""
 
     @property
     def info(self) -> TensorSpec:
@@ -180,13 +211,29 @@ def _dim(e: Expr) -> Dim:
     return str(e) if e.constant is None else e.constant
 
 
-def _symbols(arguments: list[HostArgument]) -> tuple[str, ...]:
+def needs_heap(signature: HostSignature) -> bool:
+    """Whether a function allocates memory while it runs."""
+    has_grown = any(argument.is_grown for argument in signature.arguments)
+    return has_grown or any(isinstance(op, memref.AllocOp) for op in signature.function.walk())
+
+
+def _bound(symbols: HostSymbols, arguments: Sequence[HostArgument]) -> Mapping[str, Expr | None]:
+    """The symbols of outputs that the function binds while it runs, and what each is at most, as far as known."""
+    used = {key for a in arguments if a.role == "outputs" for e in a.dims for key in e.variables()}
+    found: dict[str, Expr | None] = {}
+    for key in symbols.named:
+        if key in used:
+            found[str(key)] = symbols.largest(var(key))
+    return found
+
+
+def _symbols(arguments: list[HostArgument], bound: Container[str]) -> tuple[str, ...]:
     """The symbols in the order in which the inputs' dimensions name them first."""
     inputs = [a for a in arguments if a.role == "inputs"]
     names = dict.fromkeys(str(key) for a in inputs for e in a.dims for key in e.variables())
     for argument in arguments:
         for key in (key for e in argument.dims for key in e.variables() if argument.role == "outputs"):
-            if str(key) not in names:
+            if str(key) not in names and str(key) not in bound:
                 raise CompileError(f"no input has dimension '{key}', which output '{argument.name}' has", argument.op)
     return tuple(names)
 

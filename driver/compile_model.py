@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.memref import GlobalOp
+from xdsl.ir import Operation
 
 from tilework.algebra.errors import TileworkError
 from tilework.algebra.requirement import Requirement
+from tilework.analysis.bound_symbols import told_by_inputs
 from tilework.analysis.host_symbols import ARENA_BYTES, parameter_of
 from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS, PREPARE, graph_functions
 from tilework.analysis.program_targets import target_of
@@ -107,7 +109,7 @@ def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Ses
     session.progress("graph passes", 0, 1)
     with report.phase("graph"):
         session.run("optimize-graph", module)
-        requirements = tuple(op.requirement for op in module.walk() if isinstance(op, RequireOp))
+        requirements = tuple(op.requirement for op in module.walk() if _is_told_by_inputs(op))
         for function in graph_functions(module):
             price_ahead(function, session)
         session.run("apply-rules", module, precision=session.precision)
@@ -120,6 +122,11 @@ def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Ses
         session.run("lower-to-te", module)
         session.run("order-calls", module)
     return Lowered(prepared, requirements, replaceable, prepare)
+
+
+def _is_told_by_inputs(op: Operation) -> TypeGuard[RequireOp]:
+    """Whether an operation is a requirement that a caller can check before a call."""
+    return isinstance(op, RequireOp) and told_by_inputs(op).issuperset(op.requirement.variables())
 
 
 def check_parameters(module: ModuleOp, given: Mapping[str, Array]) -> None:

@@ -29,7 +29,7 @@ from tilework.dialects.bag import BagType, Table, tensors_of
 from tilework.dialects.graph.base import Array, GraphOp
 from tilework.dialects.graph.kernel import KernelOp as GraphKernelOp
 from tilework.dialects.graph.require import RequireOp
-from tilework.dialects.loop import CallOp, ForOp
+from tilework.dialects.loop import CallOp, ForOp, InvokeOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.loop.annotations import CHECKS
 from tilework.dialects.loop.common import memref_of
@@ -334,11 +334,25 @@ def _kind(op: Operation) -> type[Program[Any]] | None:
 
 
 def _needed(op: func.FuncOp | LoopKernelOp, siblings: Mapping[str, Operation]) -> dict[str, Operation]:
-    symbols = [o.callee for o in op.walk() if isinstance(o, CallOp | GraphKernelOp) and o.callee is not None]
-    called = {symbol.root_reference.data for symbol in symbols}
+    called = _called(op, siblings)
     if isinstance(op, LoopKernelOp):
         return {name: sibling for name, sibling in siblings.items() if name in called}
     return {n: s for n, s in siblings.items() if n in called or n == PREPARE or isinstance(s, memref.GlobalOp)}
+
+
+def _called(op: Operation, siblings: Mapping[str, Operation]) -> set[str]:
+    """The functions and kernels that an operation calls, by way of functions too."""
+    found: set[str] = set()
+    pending = [op]
+    while pending:
+        calls = [o for o in pending.pop().walk() if isinstance(o, _CALLS) and o.callee is not None]
+        names = {call.callee.root_reference.data for call in calls if call.callee is not None} - found
+        found |= names
+        pending += [siblings[name] for name in names if isinstance(siblings.get(name), func.FuncOp)]
+    return found - {symbol_of(op)}
+
+
+_CALLS = (CallOp, GraphKernelOp, InvokeOp, func.CallOp)
 
 
 def symbol_of(op: Operation) -> str:

@@ -11,24 +11,32 @@ from numpy.typing import NDArray
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, DictionaryAttr, ModuleOp, StringAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.traits import SymbolTable
 
 from tilework.algebra.index_expr import Expr, Key
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import MUST_HOLD
-from tilework.analysis.parameters import PREPARE, computation_of, parameters_read
+from tilework.analysis.parameters import PREPARE, computation_of, graph_functions, parameters_read
 from tilework.dialects import arith
 from tilework.dialects.bag import BagType, Table
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
+from tilework.dialects.graph.choice import IfOp
+from tilework.dialects.graph.control import ControlOp
+from tilework.dialects.graph.iteration import WhileOp
 from tilework.dialects.graph.kernel import KernelOp
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
+from tilework.dialects.graph.size import SizeOp
 from tilework.dialects.graph.structure import CopyOp, DefineParameterOp, FusedOp, ParameterOp, YieldOp
 from tilework.dialects.matrix import MatrixType
 from tilework.dialects.matrix.base import MatrixOp
-from tilework.dialects.support.diagnostics import CompileError, TileworkError, UsageError
+from tilework.dialects.support.diagnostics import CompileError, DataRefused, TileworkError, UsageError
 from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.interpreters.symbols import solve_symbols
+
+MOST_RUNS = 100_000
+"""How often a graph.while is run: one that is run on other data than it was written for may never end."""
 
 Array: TypeAlias = NDArray[Any]
 Observer: TypeAlias = Callable[[SSAValue, Array], None]
@@ -92,16 +100,20 @@ def evaluate_function(
         _check_fits(argument, array, f"input {i} of @{name}")
     sizes = [pair for v, x in zip(block.args, inputs, strict=True) for pair in sizes_told(v, x)]
     symbols = solve_symbols(sizes)
-    _check_requirements(block, symbols)
-    return _Evaluation(parameters, observe, symbols).block(block, cast("Sequence[Array]", inputs))
-
-
-def _check_requirements(block: Block, symbols: Mapping[Key, int]) -> None:
-    """Raise UsageError for sizes of inputs for which a function cannot be run."""
     for op in block.ops:
-        if isinstance(op, RequireOp) and not op.requirement.evaluate(symbols):
-            sizes = ", ".join(f"{name} = {symbols[name]}" for name in op.requirement.variables())
-            raise UsageError(f"{op.text.data} ({sizes})")
+        if isinstance(op, RequireOp) and symbols.keys() >= {*op.requirement.variables()}:
+            _check_requirement(op, symbols)
+    try:
+        return _Evaluation(parameters, observe, symbols).block(block, cast("Sequence[Array]", inputs))
+    except RecursionError:
+        raise DataRefused(f"@{name} calls itself too often to be interpreted") from None
+
+
+def _check_requirement(op: RequireOp, symbols: Mapping[Key, int]) -> None:
+    """Raise UsageError for sizes for which a function cannot be run."""
+    if not op.requirement.evaluate(symbols):
+        sizes = ", ".join(f"{name} = {symbols[name]}" for name in op.requirement.variables())
+        raise UsageError(f"{op.text.data} ({sizes})")
 
 
 def prepare_parameters(module: ModuleOp, parameters: Mapping[str, Array]) -> dict[str, Array]:
@@ -110,8 +122,8 @@ def prepare_parameters(module: ModuleOp, parameters: Mapping[str, Array]) -> dic
     Each `graph.define_parameter` is evaluated on its own, from what it depends on; nothing else is kept meanwhile.
     """
     prepared = defined_parameters(module, parameters)
-    main = find_function(module, "main")
-    used = [op.sym_name.data for op in main.walk() if isinstance(op, ParameterOp)] if main is not None else []
+    functions = graph_functions(module)
+    used = [op.sym_name.data for function in functions for op in function.walk() if isinstance(op, ParameterOp)]
     return {name: prepared[name] if name in prepared else _parameter(parameters, name) for name in used}
 
 
@@ -150,12 +162,12 @@ def _evaluate_slice(value: SSAValue, parameters: Mapping[str, Array]) -> Array:
 
 
 class _Evaluation:
-    """The values of one block while it is evaluated; symbols: what the inputs tell of sizes."""
+    """The values of one block while it is evaluated; symbols: what inputs, and operators that count, tell of sizes."""
 
     def __init__(self, parameters: Mapping[str, Array], observe: Observer | None, symbols: Mapping[Key, int]):
         self.parameters = parameters
         self.observe = observe
-        self.symbols = symbols
+        self.symbols = dict(symbols)
         self.values: dict[SSAValue, Array] = {}
 
     def block(self, block: Block, arguments: Sequence[Array]) -> list[Array]:
@@ -192,7 +204,10 @@ class _Evaluation:
         if isinstance(op, ReshapeOp) and all(self.symbols.keys() >= {*d.variables()} for d in op.shape.data):
             return [operands[0].reshape([int(d.evaluate(self.symbols)) for d in op.shape.data])]
         if isinstance(op, RequireOp):
+            _check_requirement(op, self.symbols)
             return []
+        if isinstance(op, SizeOp):
+            return [self._size(op, int(operands[0]))]
         if isinstance(op, KernelOp):  # models without such operators are compiled without the interpreter of te
             from tilework.interpreters.te import run_kernel
 
@@ -206,8 +221,8 @@ class _Evaluation:
             return operands
         if isinstance(op, FusedOp):
             return self._inside().block(op.body.block, operands)
-        if isinstance(op, ScanOp):
-            return self._scan(op, operands)
+        if isinstance(op, ControlOp | func.CallOp):
+            return self._control(op, operands)
         if isinstance(op, ParameterOp):
             array = _parameter(self.parameters, op.sym_name.data)
             _check_fits(op.result, array, f"parameter @{op.sym_name.data}")
@@ -215,6 +230,34 @@ class _Evaluation:
         if isinstance(op, arith.ConstantOp) and isinstance(op.value, DenseIntOrFPElementsAttr):
             return [constant_array(op.value)]
         raise CompileError(f"the graph interpreter does not know '{op.name}'", op)
+
+    def _control(self, op: ControlOp | func.CallOp, operands: Sequence[Array]) -> Sequence[Array]:
+        match op:
+            case func.CallOp():
+                return self._call(op, operands)
+            case ScanOp():
+                return self._scan(op, operands)
+            case IfOp():
+                return self._inside().block(op.bodies[0 if operands[0] else 1], operands[1:])
+            case WhileOp():
+                return self._while(op, operands)
+            case _:
+                raise CompileError(f"the graph interpreter does not know '{op.name}'", op)
+
+    def _call(self, op: func.CallOp, operands: Sequence[Array]) -> Sequence[Array]:
+        """Another function, which sees the sizes that its arguments tell."""
+        function = SymbolTable.lookup_symbol(op, op.callee)
+        assert isinstance(function, func.FuncOp)
+        block = body_of(function)
+        symbols = solve_symbols([pair for v, x in zip(block.args, operands, strict=True) for pair in sizes_told(v, x)])
+        return _Evaluation(self.parameters, self.observe, symbols).block(block, operands)
+
+    def _size(self, op: SizeOp, number: int) -> Array:
+        """Bind a symbol. Raises TileworkError for a number that is no such size."""
+        if number < 0 or (op.most is not None and number > op.most.evaluate(self.symbols)):
+            raise DataRefused(op.refusal)
+        self.symbols[op.symbol.data] = number
+        return np.zeros(number, bool)
 
     def _inside(self) -> _Evaluation:
         return _Evaluation(self.parameters, self.observe, self.symbols)
@@ -233,15 +276,37 @@ class _Evaluation:
         for t in reversed(steps) if op.reverse else steps:
             yielded = self._inside().block(op.body.block, [*states, *(s[t] for s in sequences), *constants])
             states, made[t] = yielded[:count], yielded[count:]
-        if not made:
-            return [*states, *(_without_elements(v) for v in op.new_sequences)]
-        return [*states, *(np.stack(elements) for elements in zip(*(made[t] for t in steps), strict=True))]
+        return [*states, *_sequences(op, [made[t] for t in steps], self.symbols)]
+
+    def _while(self, op: WhileOp, operands: Sequence[Array]) -> Sequence[Array]:
+        """A run after the other, as long as the condition holds and there are no more than the limit says."""
+        count = 1 + len(op.states)
+        again, states, constants = operands[0], operands[1:count], operands[count:]
+        most = None if op.most is None else int(op.most.evaluate(self.symbols))
+        made: list[Sequence[Array]] = []
+        while again and len(made) != most:
+            if len(made) == MOST_RUNS:
+                raise DataRefused(f"a loop runs more than {MOST_RUNS} times, too often to be interpreted")
+            again, *yielded = self._inside().block(op.body.block, [*states, *constants])
+            states = yielded[: len(op.states)]
+            made.append(yielded[len(op.states) :])
+        if op.count is not None:
+            self.symbols[op.count.data] = len(made)
+        return [*states, *_sequences(op, made, self.symbols)]
 
 
-def _without_elements(sequence: SSAValue) -> Array:
-    """A sequence of no step; where its other sizes are not told by the types, they are 0."""
+def _sequences(op: ScanOp | WhileOp, made: Sequence[Sequence[Array]], symbols: Mapping[Key, int]) -> list[Array]:
+    """New sequences of what was made step by step."""
+    if not made:
+        return [_without_elements(v, symbols) for v in op.new_sequences]
+    return [np.stack(elements) for elements in zip(*made, strict=True)]
+
+
+def _without_elements(sequence: SSAValue, symbols: Mapping[Key, int]) -> Array:
+    """A sequence of no step; where its other sizes are not known, they are 0."""
     type_ = cast("TensorType[Attribute]", sequence.type)
-    return np.zeros([0, *(d.constant or 0 for d in dims_of(type_)[1:])], numpy_dtype(type_.element_type))
+    sizes = [d.evaluate(symbols) if symbols.keys() >= {*d.variables()} else 0 for d in dims_of(type_)[1:]]
+    return np.zeros([0, *map(int, sizes)], numpy_dtype(type_.element_type))
 
 
 def constant_array(value: DenseIntOrFPElementsAttr) -> Array:

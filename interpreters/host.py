@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from xdsl.dialects import cf, func, memref
+from xdsl.dialects import cf, func, memref, scf
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -28,10 +28,10 @@ from tilework.analysis.accesses import offset_of
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, OUTPUT, HostSymbols, parameter_of
 from tilework.dialects.graph.base import Array
-from tilework.dialects.loop import ApplyOp, CallOp, ForOp, IfOp, WaitOp, WordsOp
+from tilework.dialects.loop import ApplyOp, CallOp, ForOp, IfOp, InvokeOp, SymbolOp, WaitOp, WordsOp
 from tilework.dialects.loop import KernelOp as LoopKernelOp
 from tilework.dialects.scalar_meaning import evaluate
-from tilework.dialects.support.diagnostics import CompileError, UsageError
+from tilework.dialects.support.diagnostics import CompileError, DataRefused, UsageError
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.te import KernelOp as TeKernelOp
 from tilework.interpreters.buffers import (
@@ -45,10 +45,14 @@ from tilework.interpreters.buffers import (
     reinterpret_operands,
     wrap,
 )
-from tilework.interpreters.graph import constant_array, find_function, held
+from tilework.interpreters.graph import MOST_RUNS, constant_array, find_function, held
 from tilework.interpreters.loop import LoopProgram
 from tilework.interpreters.symbols import bind_symbols
 from tilework.interpreters.te import run_kernel
+
+
+class FailedAssertion(CompileError, DataRefused):
+    """A host function refuses what it is given."""
 
 
 def run_host(module: ModuleOp, name: str, inputs: Sequence[Array], parameters: Mapping[str, Array]) -> list[Array]:
@@ -72,11 +76,15 @@ def evaluate_host(module: ModuleOp, name: str, inputs: Sequence[Array], paramete
         raise UsageError(f"the module has no function @{name}")
     signature = HostSignature.of(function)
     symbols = signature.symbols([a.shape for a in inputs])
-    outputs = [allocate(shape, dtype) for shape, dtype in signature.output_shapes(symbols)]
+    host = _Host(module, parameters, bound=dict(symbols))
+    host.give_outputs(signature)
     arguments = [wrap(np.array(a)) for a in inputs]
     arenas = [np.full(size, -1, np.int8) for size in signature.arena_bytes(symbols)]  # bytes of -1: floats are NaN
-    host = _Host(module, parameters)
-    host.run(function, [*arguments, *outputs, *map(wrap, arenas)])
+    try:
+        host.run(function, dict(zip(signature.given, [*arguments, *map(wrap, arenas)], strict=True)))
+    except RecursionError:
+        raise DataRefused(f"@{name} calls itself too often to be interpreted") from None
+    outputs: list[Buffer] = [host.values[argument] for argument in signature.outputs]
     return [buffer.array for buffer in outputs or arguments]
 
 
@@ -114,9 +122,10 @@ class HostSignature:
         names = [f"@{name}: input {i}" for i in range(len(shapes))]
         return bind_symbols(names, [self.dims(a) for a in self.inputs], shapes)
 
-    def output_shapes(self, symbols: Mapping[Key, int]) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
-        """Shape and element type of every output."""
-        return [(tuple(int(e.evaluate(symbols)) for e in self.dims(a)), memref_dtype(a.type)) for a in self.outputs]
+    @property
+    def given(self) -> tuple[BlockArgument, ...]:
+        """The arguments that are no outputs: inputs, then arenas."""
+        return tuple(a for a in self.function.args if a not in self.outputs)
 
     def arena_bytes(self, symbols: Mapping[Key, int]) -> list[int]:
         """The sizes of the arenas."""
@@ -130,11 +139,28 @@ class _Host:
     module: ModuleOp
     parameters: Mapping[str, Array]
     values: dict[SSAValue, Any] = field(default_factory=dict[SSAValue, Any])
+    bound: dict[Key, int] = field(default_factory=dict[Key, int])
+    """The symbols that it has bound so far."""
+    open: dict[BlockArgument, tuple[Expr, ...]] = field(default_factory=dict[BlockArgument, tuple[Expr, ...]])
+    """The outputs, and their dimensions, that are allocated once the symbols in these are bound."""
     programs: dict[Any, LoopProgram] = field(default_factory=dict[Any, LoopProgram])
 
-    def run(self, function: func.FuncOp, arguments: Sequence[Buffer]) -> None:
-        for i, (argument, buffer) in enumerate(zip(function.args, arguments, strict=True)):
-            check_memref(buffer, argument.type, f"@{function.sym_name.data}: argument {i}")
+    def give_outputs(self, signature: HostSignature) -> None:
+        """Give a function fresh outputs as soon as their sizes are known."""
+        self.open = {argument: signature.dims(argument) for argument in signature.outputs}
+        self._open_outputs()
+
+    def _open_outputs(self) -> None:
+        for argument, dims in list(self.open.items()):
+            if all(self.bound.keys() >= {*e.variables()} for e in dims):
+                shape = tuple(int(e.evaluate(self.bound)) for e in dims)
+                self.values[argument] = allocate(shape, memref_dtype(argument.type))
+                del self.open[argument]
+
+    def run(self, function: func.FuncOp, arguments: Mapping[BlockArgument, Buffer]) -> None:
+        """Run a function on these arguments; outputs that are not among them are there already."""
+        for argument, buffer in arguments.items():
+            check_memref(buffer, argument.type, f"@{function.sym_name.data}: argument {argument.index}")
             self.values[argument] = buffer
         self._run(body_of(function))
 
@@ -144,9 +170,9 @@ class _Host:
 
     def _execute(self, op: Operation) -> None:
         match op:
-            case func.ReturnOp() | WaitOp():
+            case func.ReturnOp() | WaitOp() | scf.YieldOp() | scf.ConditionOp():
                 return
-            case CallOp():
+            case CallOp() | InvokeOp():
                 self._call(op)
             case ForOp():
                 for i in range(*self._evaluate([op.lower, op.upper])):
@@ -156,17 +182,49 @@ class _Host:
                 holds = all(condition.evaluate(self.values) for condition in op.conditions)
                 for block in (op.then_body if holds else op.else_body).blocks:
                     self._run(block)
+            case scf.IfOp() | scf.WhileOp():
+                self._control(op)
             case cf.AssertOp():
                 if not self.values[op.arg]:
-                    raise CompileError(f"an assertion fails: {op.msg.data}", op)
+                    raise FailedAssertion(f"an assertion fails: {op.msg.data}", op)
             case memref.CopyOp():
-                source: Buffer = self.values[op.source]
-                self.values[op.destination].array[...] = source.array
+                self._copy(op)
             case memref.DeallocOp():
                 buffer: Buffer = self.values[op.operands[0]]
                 buffer.array[...] = poison(buffer.dtype)
             case _:
                 self.values[op.results[0]] = self._result(op)
+
+    def _copy(self, op: memref.CopyOp) -> None:
+        source: Buffer = self.values[op.source]
+        self.values[op.destination].array[...] = source.array
+
+    def _control(self, op: scf.IfOp | scf.WhileOp) -> None:
+        if isinstance(op, scf.IfOp):
+            self._run((op.true_region if self.values[op.cond] else op.false_region).block)
+        else:
+            self._while(op)
+
+    def _while(self, op: scf.WhileOp) -> None:
+        """The second block between runs of the first, which says whether there is another one."""
+        before, after = op.before_region.block, op.after_region.block
+        values: Sequence[Any] = [self.values[v] for v in op.arguments]
+        for _ in range(MOST_RUNS + 1):
+            self._enter(before, values)
+            test = before.last_op
+            assert isinstance(test, scf.ConditionOp)
+            values = [self.values[v] for v in test.args]
+            if not self.values[test.condition]:
+                self.values |= zip(op.results, values, strict=True)
+                return
+            self._enter(after, values)
+            assert after.last_op is not None
+            values = [self.values[v] for v in after.last_op.operands]
+        raise DataRefused(f"a loop runs more than {MOST_RUNS} times, too often to be interpreted")
+
+    def _enter(self, block: Block, values: Sequence[Any]) -> None:
+        self.values |= zip(block.args, values, strict=True)
+        self._run(block)
 
     def _result(self, op: Operation) -> Any:
         match op:
@@ -176,6 +234,8 @@ class _Host:
                 return allocate(shape, memref_dtype(op.memref.type))
             case memref.DimOp():
                 return self.values[op.source].shape[self.values[op.index]]
+            case memref.LoadOp():
+                return self.values[op.memref].array[()]
             case memref.GetGlobalOp():
                 return self._global(op)
             case memref.SubviewOp():
@@ -191,6 +251,10 @@ class _Host:
                 return self.values[op.source].words
             case ApplyOp():
                 return self._evaluate([op.value])[0]
+            case SymbolOp():
+                self.bound[op.sym_name.data] = self.values[op.value]
+                self._open_outputs()
+                return self.values[op.value]
             case _:
                 value = evaluate(op, [self.values[operand] for operand in op.operands])
                 return int(value) if np.ndim(value) == 0 and np.asarray(value).dtype.kind == "i" else value
@@ -248,7 +312,22 @@ class _Host:
 
     # -- kernels
 
-    def _call(self, op: CallOp) -> None:
+    def _invoke(self, op: InvokeOp) -> None:
+        """Another function, with temporaries of its own."""
+        function = find_function(self.module, op.function_name)
+        if function is None:
+            raise CompileError(f"the module has no function @{op.function_name}", op)
+        inputs, outputs = ([self.values[v] for v in group] for group in (op.inputs, op.outputs))
+        signature = HostSignature.of(function)
+        symbols = signature.symbols([buffer.shape for buffer in inputs])
+        arenas = [wrap(np.full(size, -1, np.int8)) for size in signature.arena_bytes(symbols)]
+        arguments = zip(function.args, [*inputs, *outputs, *arenas], strict=True)
+        _Host(self.module, self.parameters, programs=self.programs).run(function, dict(arguments))
+
+    def _call(self, op: CallOp | InvokeOp) -> None:
+        if isinstance(op, InvokeOp):
+            self._invoke(op)
+            return
         kernel = self._kernel(op)
         inputs = [self.values[v] for v in op.inputs]
         outputs = [self.values[v] for v in op.outputs]

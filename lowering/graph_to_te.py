@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tilework.analysis.bound_symbols import is_unbounded, symbol_binders
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import DIMS, NAME, NEEDS, OUTPUT
 from tilework.analysis.parameters import PREPARE, graph_functions
@@ -132,7 +133,10 @@ class HostFunction:
         for argument, name in zip(self._block.args, names, strict=True):
             argument.name_hint = identifier(name)
         at = Builder(InsertPoint.at_end(self._block))
-        shapes, plan = HostShapes(at), plan_placements(list(self._graph.ops)[:-1], self._returned.arguments)
+        binders = symbol_binders(self._function)
+        returned = self._returned.arguments
+        late = {v for v in returned if any(is_unbounded(d, binders) for d in dims_of(v.type))}
+        shapes, plan = HostShapes(at), plan_placements(list(self._graph.ops)[:-1], returned, late)
         buffers = HostBuffers(at, shapes, self._block.args[len(self._inputs) :], plan)
         inputs = list(zip(names, self._block.args, self._inputs, strict=False))
         for _, argument, value in inputs:

@@ -28,7 +28,7 @@ from tilework.runtime.manifest import Manifest
 from tilework.runtime.safetensors_file import map_tensors, tensors_size, write_tensors
 from tilework.runtime.source import Source
 
-FORMAT = 6
+FORMAT = 7
 """Raised with every change that an older Tilework could not read, and where what is compiled and what calls it changes:
 format 1 called OpenMP, the workers of format 2 lack `calls.ll`, and those of the first artefact in a process serve all
 others; requirements of format 3 are expressions that must be positive; entries of format 4 take no devices;

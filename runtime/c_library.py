@@ -120,6 +120,9 @@ def _write_files(
     parameters: Mapping[str, Array],
     flags: str,
 ) -> None:
+    if manifest.bound:
+        [symbol, *_] = manifest.bound
+        raise UsageError(f"data decide how large outputs are ({symbol}): a library of C has no such outputs yet")
     folder.mkdir(parents=True, exist_ok=True)
     texts = _Texts(name, manifest)
     arrays = [parameters[spec.name] for spec in manifest.parameters]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from struct import pack
 
+from tilework.runtime.bound_sizes import BoundSizes
 from tilework.runtime.shapes import InputShapes, Shape, SymbolicShape, Symbols
 from tilework.runtime.tensor_spec import Dim, TensorSpec
 
@@ -16,7 +17,10 @@ REMEMBERED = 256
 
 @dataclass(frozen=True)
 class CallSizes:
-    """symbols: by name; symbol_table: the same as a C array of int64. scratch: the bytes of each scratch buffer."""
+    """symbols: by name; symbol_table: the same as a C array of int64.
+
+    outputs: their shapes, or the room for those of which data decide. scratch: the bytes of each scratch buffer.
+    """
 
     symbols: Symbols
     symbol_table: bytes
@@ -30,9 +34,9 @@ class SizesOfCalls:
     Raises UsageError for shapes that do not fit each other, the specs or the requirements.
     """
 
-    def __init__(self, inputs: InputShapes, outputs: Sequence[TensorSpec], scratch: Sequence[Dim]):
+    def __init__(self, inputs: InputShapes, outputs: Sequence[TensorSpec], scratch: Sequence[Dim], bound: BoundSizes):
         self._inputs = inputs
-        self._outputs = [SymbolicShape(spec.shape) for spec in outputs]
+        self._outputs = [SymbolicShape(bound.room(spec)) for spec in outputs]
         self._scratch = SymbolicShape(scratch)
         self.of = lru_cache(REMEMBERED)(self._compute)
 

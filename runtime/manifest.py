@@ -53,7 +53,10 @@ class Manifest:
     `int32 entry(void** inputs, void** outputs, void** parameters, void* arena, int64_t* symbols, int32 num_threads,
     struct tilework_device* devices)`, of as many devices as `devices` lists,
     whose result is 0 or the number of a failed check, which `messages` explains. `symbols` orders the int64 array.
-    Each symbol is somewhere an input's dimension by itself. Inputs and outputs are aligned to their element, the
+    Each symbol is somewhere an input's dimension by itself; behind them the entry writes those of `bound`, which data
+    decide, and which are at most what `bound` says: outputs have room for that many elements, and begin with those that
+    there are. Where that is None, the entry allocates the outputs, puts them into the table, where null was, and the
+    caller frees them, as C does, whether the call fails or not. Inputs and outputs are aligned to their element, the
     arena and the parameters to 64 bytes. kernels: how many the entry calls. requirements: what symbols must be, which
     the entry checks too; a caller who checks it first can name the inputs and their sizes. defaults: further inputs,
     whose defaults are among the parameters or what these are computed from, by @prepare of the module `prepare`.
@@ -72,6 +75,7 @@ class Manifest:
     defaults: tuple[Default, ...] = ()
     prepare: str = ""
     devices: tuple[DeviceUse, ...] = ()
+    bound: Mapping[str, Dim | None] = field(default_factory=dict[str, Dim | None])
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object that `from_json` reads back."""
@@ -100,6 +104,7 @@ class Manifest:
             tuple(Default(_tensor(d["input"]), d["parameter"], d["fixed"]) for d in data["defaults"]),
             data["prepare"],
             tuple(_device(device) for device in data["devices"]),
+            dict(data["bound"]),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from io import BytesIO, TextIOBase
@@ -27,6 +28,7 @@ from tilework.runtime.arrays import (
     refuse_overlap,
 )
 from tilework.runtime.artifact import Artifact, read_artifact, write_artifact
+from tilework.runtime.bound_sizes import BoundSizes
 from tilework.runtime.c_library import library_name, write_library
 from tilework.runtime.call_sizes import REMEMBERED, CallSizes, SizesOfCalls
 from tilework.runtime.compile_report import CompileReport
@@ -80,10 +82,12 @@ class Module:
         self._output_names = [spec.name for spec in manifest.outputs]
         self._input_dtypes = [dtype_named(spec.dtype) for spec in manifest.inputs]
         self._output_dtypes = [dtype_named(spec.dtype) for spec in manifest.outputs]
+        self._bound = BoundSizes(manifest.bound, manifest.outputs)
         self._sizes = SizesOfCalls(
             InputShapes(manifest.inputs, manifest.symbols, requirements=manifest.requirements),
             manifest.outputs,
             (manifest.arena_bytes, *(device.arena_bytes for device in manifest.devices)),
+            self._bound,
         )
         self._devices = ProgramDevices(manifest.devices, device_code)
         self._arenas = ArenaPool()
@@ -248,9 +252,8 @@ class Module:
         sizes = self._sizes.of(tuple(map(_shape_of, inputs)))
         outputs = self._given_outputs(out, sizes, inputs)
         table, _uploaded = self._table_of(parameters)
-        status = self._call(addresses(inputs), addresses(outputs), sizes, table)
-        self._check(status)
-        return outputs
+        status, left = self._call(addresses(inputs), addresses(outputs), sizes, table)
+        return self._taken(status, outputs, sizes, left)
 
     @cached_property
     def _parameter_table(self) -> bytes:
@@ -296,34 +299,45 @@ class Module:
                 array, place = placed_empty(shape, dtype)
                 outputs.append(array)
                 places.append(place)
-        status = self._call(sources, places, sizes, self._parameter_table)
+        status, left = self._call(sources, places, sizes, self._parameter_table)
         if not out:
             self._know(given, shapes)
-        self._check(status)
-        return outputs
+        return self._taken(status, outputs, sizes, left)
 
-    def _call(self, inputs: Sequence[int], outputs: Sequence[int], sizes: CallSizes, parameters: bytes) -> int:
-        """The one native call, of arrays at these addresses; the status it returns."""
+    def _taken(self, status: int, outputs: list[Array], sizes: CallSizes, left: _Left | None) -> list[Array]:
+        """The outputs of a call, of the sizes that data decided. Raises TileworkError for one that has failed."""
+        if left is None or status != 0:
+            self._bound.give_back(left.outputs if left is not None else ())
+            self._check(status)
+            return outputs
+        return self._bound.taken(outputs, left.outputs, sizes.symbols, left.symbols[len(sizes.symbols) :])
+
+    def _call(
+        self, inputs: Sequence[int], outputs: Sequence[int], sizes: CallSizes, parameters: bytes
+    ) -> tuple[int, _Left | None]:
+        """The one native call, of arrays at these addresses; the status it returns, and what it leaves."""
         entry = self._linked.code().entry
         arena = self._arenas.take(sizes.scratch[0])
+        left = _Left.of(outputs, sizes, self._bound) if self._bound else None
         try:
             with self._devices.table(sizes.scratch[1:]) as devices:
-                return entry(
+                status = entry(
                     self._input_table(*inputs),
-                    self._output_table(*outputs),
+                    self._output_table(*outputs) if left is None else left.outputs,
                     parameters,
                     arena.address,
-                    sizes.symbol_table,
+                    sizes.symbol_table if left is None else left.symbols,
                     get_num_threads(),
                     devices,
                 )
+                return status, left
         finally:
             self._arenas.give_back(arena)
 
     def _know(self, given: Sequence[object], shapes: tuple[Shape, ...]) -> None:
         """Where two calls in a row have inputs of the same shapes, expect others."""
         self._known = None
-        if self._devices or not self._linked.code().address:
+        if self._devices or self._bound or not self._linked.code().address:
             return
         if shapes == self._last_shapes and are_plain(given, self._input_dtypes) and numpy_is_known():
             if shapes not in self._known_of:
@@ -346,6 +360,8 @@ class Module:
 
     def _given_outputs(self, out: Mapping[str, object], sizes: CallSizes, inputs: Sequence[Array]) -> list[Array]:
         """The user's arrays for the outputs that `out` names, fresh ones for the others."""
+        if open_ := [name for i, name in enumerate(self._output_names) if name in out and self._bound.depends(i)]:
+            raise UsageError(f"out['{open_[0]}'] cannot be written to: data decide how large the output is")
         expected = zip(self.manifest.outputs, self._output_dtypes, sizes.outputs, strict=True)
         outputs = [
             output_array(out[spec.name], spec, dtype, shape) if spec.name in out else placed_empty(shape, dtype)[0]
@@ -371,6 +387,21 @@ class Module:
         specs, defaults = self.manifest.inputs, [default.input for default in self.manifest.defaults]
         known = [*map(str, specs), *(f"{spec} with a default" for spec in defaults)]
         return f"{len(known)} input{'s' if len(known) != 1 else ''} ({'; '.join(known)})"
+
+
+@dataclass(frozen=True)
+class _Left:
+    """The tables of a call that writes to them: where outputs are, and the values of symbols."""
+
+    outputs: ctypes.Array[ctypes.c_void_p]
+    symbols: ctypes.Array[ctypes.c_int64]
+
+    @classmethod
+    def of(cls, outputs: Sequence[int], sizes: CallSizes, bound: BoundSizes) -> _Left:
+        """The tables before the call, where null stands for outputs that the entry allocates."""
+        places = [None if i in bound.grown else place for i, place in enumerate(outputs)]
+        symbols = [*sizes.symbols.values(), *(0 for _ in bound.names)]
+        return cls((ctypes.c_void_p * len(places))(*places), (ctypes.c_int64 * len(symbols))(*symbols))
 
 
 _shape_of = attrgetter("shape")

@@ -274,4 +274,5 @@ def _manifest(compiled: CompiledModel, target: str) -> Manifest:
         _defaults(compiled.replaceable),
         compiled.replaceable.prepare,
         info.devices,
+        info.bound,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects import memref
@@ -15,18 +15,22 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StridedLayoutAttr,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tilework.algebra.c_index import CIndex
 from tilework.algebra.c_names import c_name
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.accesses import offset_of
+from tilework.analysis.host_symbols import AT_RUN_TIME, NO_MEMORY
 from tilework.backends.c_family.c_text import FileText
+from tilework.backends.c_family.emit_host_heap import Heap, allocates, checked_size
 from tilework.backends.c_family.emit_index import use_index_function
 from tilework.backends.c_family.emitter import Emitter, Handlers
 from tilework.backends.c_family.forms import Form, memory_kind
 from tilework.backends.c_family.halves import plain_number
 from tilework.backends.c_family.spelling import Spelling
+from tilework.backends.host_signature import HostSignature
 from tilework.dialects.loop import WordsOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.runtime.manifest import DeviceKernel
@@ -39,6 +43,8 @@ class HostEmitter(Emitter):
         super().__init__(file, spelling, handlers, name, taken)
         self.symbols: dict[str, str] = {}
         """The variable of C that holds each symbol."""
+        self.written: dict[str, int] = {}
+        """Symbol that the function binds -> its place in the table of symbols."""
         self.argument_dims: dict[SSAValue, Sequence[Expr]] = {}
         self.parameters: dict[str, int] = {}
         """Name of a global -> its place in the table of parameters."""
@@ -48,6 +54,14 @@ class HostEmitter(Emitter):
         self.messages: dict[int, str] = {}
         self.required: list[tuple[SSAValue, str]] = []
         """Truth values that must hold when the function returns, and why the call has failed where one does not."""
+        self.heap: Heap | None = None
+        """Memory that is allocated while the function runs, where there is any."""
+        self.grown: dict[SSAValue, int] = {}
+        """Outputs of which data alone decide the size -> their places in the table of outputs."""
+        self.invoked: Mapping[str, HostSignature] = {}
+        """The functions that the program calls, by name."""
+        self.frame_bytes, self.frame_end = const(0), ""
+        """How large the temporaries of this function are, and where the room for those of all functions ends."""
         self.calls = 0
         self.device_table = ""
         self.devices: dict[str, int] = {}
@@ -55,11 +69,20 @@ class HostEmitter(Emitter):
         self.launched: dict[str, list[DeviceKernel]] = {}
         """Device -> the kernels that it runs, in the order of their numbers."""
 
+    def block(self, block: Block) -> None:
+        """Write the operations of a block; memory that they allocate is given back where it ends."""
+        is_inside = not isinstance(block.parent_op(), FuncOp)
+        mark = self.heap.mark(self) if self.heap is not None and is_inside and allocates(block) else None
+        super().block(block)
+        if self.heap is not None and mark is not None:
+            self.heap.release(self, mark)
+
     def return_unless(self, condition: str, message: str) -> None:
         """Return the number of a message where a condition does not hold."""
         code = len(self.messages) + 1
         self.messages[code] = message
-        self.text.line(f"if (!{condition}) return {code};")
+        leave = f"return {code};" if self.heap is None else f"{{ {self.heap.released()} return {code}; }}"
+        self.text.line(f"if (!{condition}) {leave}")
 
     def dims_text(self, e: Expr) -> str:
         """The value of an expression over the symbols."""
@@ -88,6 +111,9 @@ def dim_text(e: HostEmitter, buffer: SSAValue, axis: int) -> str:
         case memref.ViewOp():
             dynamic = [i for i, s in enumerate(_type(buffer).get_shape()) if s == DYNAMIC_INDEX]
             return e.get(owner.sizes[dynamic.index(axis)])
+        case memref.AllocOp():
+            dynamic = [i for i, s in enumerate(_type(buffer).get_shape()) if s == DYNAMIC_INDEX]
+            return e.get(owner.dynamic_sizes[dynamic.index(axis)])
         case memref.SubviewOp() | memref.ReinterpretCastOp():
             return _mixed(e, owner.static_sizes, owner.sizes)[axis]
         case memref.CastOp() | WordsOp():  # of words, the last dimension is known
@@ -229,6 +255,8 @@ def size_text(e: HostEmitter, buffer: SSAValue) -> str:
 def copy(e: HostEmitter, op: memref.CopyOp) -> None:
     """Copy what is in the memory of the host."""
     source, target = op.source, op.destination
+    if target in e.grown:
+        _grow(e, target)
     axes = range(_type(source).get_num_dims())
     if all(isinstance(_type(v).layout, NoneAttr) for v in (source, target)):
         size = size_text(e, source)
@@ -248,13 +276,39 @@ def copy(e: HostEmitter, op: memref.CopyOp) -> None:
         e.text.close()
 
 
+def _load(e: HostEmitter, op: memref.LoadOp) -> None:
+    """The one element of a buffer without dimensions."""
+    e.define(op.res, f"{e.get(op.memref)}[0]")
+
+
 def _alloc(e: HostEmitter, op: memref.AllocOp) -> None:
-    raise CompileError("a temporary without a place in the arena: run loop-plan-memory before", op)
+    """Memory for a tensor of which data alone decide the size."""
+    if AT_RUN_TIME not in op.attributes or e.heap is None:
+        raise CompileError("a temporary without a place in the arena: run loop-plan-memory before", op)
+    dynamic = iter(op.dynamic_sizes)
+    shape = _type(op.memref).get_shape()
+    dims = [e.get(next(dynamic)) if extent == DYNAMIC_INDEX else str(extent) for extent in shape]
+    size, is_possible = checked_size(dims, Form(e.memory_kind(op.memref)).bytes)
+    e.return_unless(is_possible, NO_MEMORY)
+    e.define(op.memref, e.heap.take(size))
+    e.return_unless(e.get(op.memref), NO_MEMORY)
+
+
+def _grow(e: HostEmitter, output: SSAValue) -> None:
+    """Allocate an output, which the caller frees."""
+    dims = [dim_text(e, output, axis) for axis in range(_type(output).get_num_dims())]
+    size, is_possible = checked_size(dims, Form(e.memory_kind(output)).bytes)
+    e.return_unless(is_possible, NO_MEMORY)
+    slot = f"outputs[{e.grown[output]}]"
+    e.text.line(f"{slot} = __builtin_malloc({size} + 1);")  # none of 0 bytes
+    e.return_unless(slot, NO_MEMORY)
+    e.define(output, slot)
 
 
 HOST_MEMORY_HANDLERS: Handlers = {
     memref.AllocOp: _alloc,
     memref.DimOp: _dim,
+    memref.LoadOp: _load,
     memref.GetGlobalOp: _get_global,
     memref.ViewOp: _view,
     memref.SubviewOp: _subview,

@@ -12,20 +12,24 @@ number of the `cf.assert` that failed, or of the output that must hold and does 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import cf, func
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.functions import body_of
-from tilework.backends.host_signature import ENTRY, HOST_FUNCTION, HostArgument, HostInfo, HostSignature
+from tilework.backends.frames import STACK_BYTES, invoked_functions, refuse_as_callee
+from tilework.backends.host_signature import ENTRY, HOST_FUNCTION, HostArgument, HostInfo, HostSignature, needs_heap
+from tilework.backends.llvm.emit_host_control import CONTROL_HANDLERS
 from tilework.backends.llvm.emit_host_devices import DEVICE_HANDLERS, arena_of, launch
+from tilework.backends.llvm.emit_host_heap import Heap
+from tilework.backends.llvm.emit_host_invoke import INVOKE_HANDLERS, callee_frame_end, entry_frame_end
 from tilework.backends.llvm.emit_host_memory import HOST_MEMORY_HANDLERS, HostEmitter
 from tilework.backends.llvm.emit_loops import LOOP_HANDLERS
 from tilework.backends.llvm.emit_scalar import ARITH_HANDLERS
 from tilework.backends.llvm.emitter import Handlers
 from tilework.backends.llvm.text import ModuleText, global_name
-from tilework.dialects.loop import CallOp
+from tilework.dialects.loop import CallOp, SymbolOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.tilework import device_of_buffer
 from tilework.targets import Target
@@ -42,23 +46,45 @@ def emit_host(module: ModuleOp, target: Target) -> tuple[str, HostInfo]:
 
 
 def emit_host_function(text: ModuleText, module: ModuleOp) -> HostInfo:
-    """Add the host function of `module` to a module."""
-    signature = HostSignature.of(module)
+    """Add the host function of `module` to a module, and the functions that it calls."""
+    signature, invoked = HostSignature.of(module), invoked_functions(module)
     e = HostEmitter(text, HOST_HANDLERS, ENTRY)
+    _emit_function(e, signature, invoked, "")
+    callees = [HostEmitter(text, HOST_HANDLERS, name) for name in invoked]
+    for callee, (name, own) in zip(callees, invoked.items(), strict=True):
+        callee.messages, callee.launched = e.messages, e.launched
+        _emit_function(callee, own, invoked, name)
+    calls = sum(emitter.calls for emitter in (e, *callees))
+    return signature.info(calls, e.messages, e.launched, STACK_BYTES if invoked else 0)
+
+
+def _emit_function(e: HostEmitter, signature: HostSignature, invoked: Mapping[str, HostSignature], name: str) -> None:
+    """Add one function; the entry has no name here."""
     e.parameters = {name: place for place, name in enumerate(signature.parameters)}
     e.devices = {name: place for place, name in enumerate(signature.devices)}
     e.constants = dict(signature.constants)
+    e.invoked, e.frame_bytes = invoked, signature.frame_bytes
     e.threads = e.text.fresh("num_threads")
     for table in ("inputs", "outputs", "parameters", "arena", "symbols", "devices"):
         e.text.fresh(table)
     for i, symbol in enumerate(signature.symbols):
         slot = e.text.value(f"getelementptr i64, ptr %symbols, i64 {i}")
         e.symbols[symbol] = e.text.value(f"load i64, ptr {slot}, align 8", symbol)
+    e.written = {name: len(signature.symbols) + i for i, name in enumerate(signature.bound)}
+    if invoked:
+        e.frame_end = entry_frame_end(e) if not name else callee_frame_end(e, len(signature.symbols))
+    if needs_heap(signature):
+        e.heap = Heap(e.module)
+        e.heap.begin(e)
     _bind(e, signature.arguments)
     e.block(body_of(signature.function))
     head = [f"ptr %{table}" for table in ("inputs", "outputs", "parameters", "arena", "symbols")]
-    text.define(ENTRY, e.text.definition(f"i32 @{ENTRY}", [*head, f"i32 {e.threads}", "ptr %devices"]))
-    return signature.info(e.calls, e.messages, e.launched)
+    parameters = [*head, f"i32 {e.threads}", "ptr %devices"]
+    if name:
+        refuse_as_callee(signature)
+        e.module.define(name, e.text.definition(f"internal i32 {global_name(name)}", parameters))
+    else:
+        e.module.define(ENTRY, e.text.definition(f"i32 @{ENTRY}", parameters))
 
 
 def _bind(e: HostEmitter, arguments: Sequence[HostArgument]) -> None:
@@ -73,6 +99,10 @@ def _bind(e: HostEmitter, arguments: Sequence[HostArgument]) -> None:
         if argument.role == "required":
             e.set(argument.value, e.text.entry("alloca i8", argument.value.name_hint or "holds"))
             e.required.append((argument.value, argument.must_hold))
+            continue
+        if argument.is_grown:
+            e.grown[argument.value] = counts["outputs"]
+            counts["outputs"] += 1
             continue
         slot = e.text.value(f"getelementptr ptr, ptr %{argument.role}, i64 {counts[argument.role]}")
         counts[argument.role] += 1
@@ -94,6 +124,16 @@ def _call(e: HostEmitter, op: CallOp) -> None:
     e.text.call(name, [(text, type_) for type_, text in arguments])
 
 
+def _symbol(e: HostEmitter, op: SymbolOp) -> None:
+    """A symbol that the caller is told is written behind those that it gives."""
+    name = op.sym_name.data
+    e.symbols[name] = e.get(op.value)
+    e.set(op.result, e.symbols[name])
+    if name in e.written:
+        slot = e.text.value(f"getelementptr i64, ptr %symbols, i64 {e.written[name]}")
+        e.text.line(f"store i64 {e.symbols[name]}, ptr {slot}, align 8")
+
+
 def _assert(e: HostEmitter, op: cf.AssertOp) -> None:
     e.return_unless(e.get(op.arg), op.msg.data)
 
@@ -106,7 +146,7 @@ def _return(e: HostEmitter, op: func.ReturnOp) -> None:
     for value, message in e.required:
         byte = e.text.value(f"load i8, ptr {e.get(value)}")
         e.return_unless(e.text.value(f"icmp ne i8 {byte}, 0"), message)
-    e.text.line("ret i32 0")
+    e.leave(0)
 
 
 HOST_HANDLERS: Handlers = {
@@ -114,7 +154,10 @@ HOST_HANDLERS: Handlers = {
     **ARITH_HANDLERS,
     **HOST_MEMORY_HANDLERS,
     **DEVICE_HANDLERS,
+    **CONTROL_HANDLERS,
+    **INVOKE_HANDLERS,
     CallOp: _call,
+    SymbolOp: _symbol,
     cf.AssertOp: _assert,
     func.ReturnOp: _return,
 }

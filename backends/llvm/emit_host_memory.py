@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects import memref
@@ -15,11 +15,15 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     StridedLayoutAttr,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.accesses import offset_of
+from tilework.analysis.host_symbols import AT_RUN_TIME, NO_MEMORY
 from tilework.backends.element_types import bytes_of, element_of, stored_as
+from tilework.backends.host_signature import HostSignature
+from tilework.backends.llvm.emit_host_heap import Heap, allocates, checked_size
 from tilework.backends.llvm.emit_index import IndexWriter
 from tilework.backends.llvm.emitter import Emitter, Handlers
 from tilework.backends.llvm.llvm_types import constant, llvm_type
@@ -36,6 +40,8 @@ class HostEmitter(Emitter):
         super().__init__(module, handlers, name)
         self.symbols: dict[str, str] = {}
         """Symbol -> the text of its value."""
+        self.written: dict[str, int] = {}
+        """Symbol that the function binds -> its place in the table of symbols."""
         self.argument_dims: dict[SSAValue, Sequence[Expr]] = {}
         self.parameters: dict[str, int] = {}
         """Name of a global -> its place in the table of parameters."""
@@ -45,11 +51,33 @@ class HostEmitter(Emitter):
         self.messages: dict[int, str] = {}
         self.required: list[tuple[SSAValue, str]] = []
         """Truth values that must hold when the function returns, and why the call has failed where one does not."""
+        self.heap: Heap | None = None
+        """Memory that is allocated while the function runs, where there is any."""
+        self.grown: dict[SSAValue, int] = {}
+        """Outputs of which data alone decide the size -> their places in the table of outputs."""
+        self.invoked: Mapping[str, HostSignature] = {}
+        """The functions that the program calls, by name."""
+        self.frame_bytes, self.frame_end = const(0), ""
+        """How large the temporaries of this function are, and where the room for those of all functions ends."""
         self.calls = 0
         self.devices: dict[str, int] = {}
         """Device -> its place in the table of devices."""
         self.launched: dict[str, list[DeviceKernel]] = {}
         """Device -> the kernels that it runs, in the order of their numbers."""
+
+    def block(self, block: Block) -> None:
+        """Write all operations of a block; memory that they allocate is given back where it ends."""
+        is_inside = not isinstance(block.parent_op(), FuncOp)
+        mark = self.heap.mark(self) if self.heap is not None and is_inside and allocates(block) else None
+        super().block(block)
+        if self.heap is not None and mark is not None:
+            self.heap.release(self, mark)
+
+    def leave(self, code: int | str) -> None:
+        """Return that number."""
+        if self.heap is not None:
+            self.heap.release(self)
+        self.text.line(f"ret i32 {code}")
 
     def return_unless(self, condition: str, message: str) -> None:
         """Return the number of a message where a condition does not hold."""
@@ -58,7 +86,7 @@ class HostEmitter(Emitter):
         holds, fails = self.text.fresh("holds"), self.text.fresh("fails")
         self.text.branch_if(condition, holds, fails)
         self.text.start(fails)
-        self.text.line(f"ret i32 {code}")
+        self.leave(code)
         self.text.start(holds)
 
     def dims_text(self, e: Expr) -> str:
@@ -87,6 +115,9 @@ def dim_text(e: HostEmitter, buffer: SSAValue, axis: int) -> str:
         case memref.ViewOp():
             dynamic = [i for i, s in enumerate(_type(buffer).get_shape()) if s == DYNAMIC_INDEX]
             return e.get(owner.sizes[dynamic.index(axis)])
+        case memref.AllocOp():
+            dynamic = [i for i, s in enumerate(_type(buffer).get_shape()) if s == DYNAMIC_INDEX]
+            return e.get(owner.dynamic_sizes[dynamic.index(axis)])
         case memref.SubviewOp() | memref.ReinterpretCastOp():
             return _mixed(e, owner.static_sizes, owner.sizes)[axis]
         case memref.CastOp() | WordsOp():  # of words, the last dimension is known
@@ -205,6 +236,8 @@ def _cast(e: HostEmitter, op: memref.CastOp | WordsOp) -> None:
 def copy(e: HostEmitter, op: memref.CopyOp) -> None:
     """Copy what is in the memory of the host."""
     source, target = op.source, op.destination
+    if target in e.grown:
+        _grow(e, target, op)
     axes = range(_type(source).get_num_dims())
     if all(isinstance(_type(v).layout, NoneAttr) for v in (source, target)):
         size = size_text(e, source, op)
@@ -235,13 +268,48 @@ def _copy_loops(
     text.start(end)
 
 
+def _load(e: HostEmitter, op: memref.LoadOp) -> None:
+    """The one element of a buffer without dimensions; of a truth value, its last bit."""
+    type_ = _memory_type(op.memref)
+    loaded = e.text.value(f"load {type_}, ptr {e.get(op.memref)}", op.res.name_hint)
+    e.set(op.res, loaded if type_ == e.type(op.res) else e.text.value(f"trunc {type_} {loaded} to {e.type(op.res)}"))
+
+
 def _alloc(e: HostEmitter, op: memref.AllocOp) -> None:
-    raise CompileError("a temporary without a place in the arena: run loop-plan-memory before", op)
+    """Memory for a tensor of which data alone decide the size."""
+    if AT_RUN_TIME not in op.attributes or e.heap is None:
+        raise CompileError("a temporary without a place in the arena: run loop-plan-memory before", op)
+    dynamic = iter(op.dynamic_sizes)
+    shape = _type(op.memref).get_shape()
+    dims = [e.get(next(dynamic)) if extent == DYNAMIC_INDEX else str(extent) for extent in shape]
+    e.set(op.memref, _taken(e, dims, op.memref, op))
+
+
+def _taken(e: HostEmitter, dims: Sequence[str], buffer: SSAValue, op: Operation) -> str:
+    assert e.heap is not None
+    size, is_possible = checked_size(e, dims, bytes_of(stored_as(_type(buffer).element_type), op))
+    e.return_unless(is_possible, NO_MEMORY)
+    taken = e.heap.take(e, size)
+    e.return_unless(e.text.value(f"icmp ne ptr {taken}, null"), NO_MEMORY)
+    return taken
+
+
+def _grow(e: HostEmitter, output: SSAValue, op: Operation) -> None:
+    """Allocate an output, which the caller frees."""
+    dims = [dim_text(e, output, axis) for axis in range(_type(output).get_num_dims())]
+    size, is_possible = checked_size(e, dims, bytes_of(stored_as(_type(output).element_type), op))
+    e.return_unless(is_possible, NO_MEMORY)
+    memory = e.text.value(f"call ptr @malloc(i64 {e.text.value(f'add i64 {size}, 1')})")  # none of 0 bytes
+    slot = e.text.value(f"getelementptr ptr, ptr %outputs, i64 {e.grown[output]}")
+    e.text.line(f"store ptr {memory}, ptr {slot}, align 8")
+    e.return_unless(e.text.value(f"icmp ne ptr {memory}, null"), NO_MEMORY)
+    e.set(output, memory)
 
 
 HOST_MEMORY_HANDLERS: Handlers = {
     memref.AllocOp: _alloc,
     memref.DimOp: _dim,
+    memref.LoadOp: _load,
     memref.GetGlobalOp: _get_global,
     memref.ViewOp: _view,
     memref.SubviewOp: _subview,

@@ -22,6 +22,7 @@ from tilework.dialects.graph.broadcast import (
     SubOp,
 )
 from tilework.dialects.graph.cast import CastOp
+from tilework.dialects.graph.choice import IfOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.elementwise import (
@@ -56,6 +57,7 @@ from tilework.dialects.graph.elementwise import (
 )
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
+from tilework.dialects.graph.iteration import WhileOp
 from tilework.dialects.graph.kernel import KernelOp
 from tilework.dialects.graph.layout import BytesOp, PackOp, UnpackOp, WordsOp
 from tilework.dialects.graph.logic import (
@@ -73,6 +75,7 @@ from tilework.dialects.graph.logic import (
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.normalization import BatchNormOp, LogSoftmaxOp, LrnOp, SoftmaxOp
 from tilework.dialects.graph.pooling import AveragePoolOp, MaxPoolIndicesOp, MaxPoolOp
+from tilework.dialects.graph.positions import PositionsOp
 from tilework.dialects.graph.reduction import ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.reshape import ReshapeOp
@@ -81,12 +84,14 @@ from tilework.dialects.graph.roi_align import RoiAlignOp
 from tilework.dialects.graph.roi_pool import RoiPoolOp
 from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.scatter import ScatterOp
+from tilework.dialects.graph.size import SizeOp
 from tilework.dialects.graph.sizes import RangeOp, SectionOp
 from tilework.dialects.graph.structure import CopyOp, DefineParameterOp, FusedOp, ParameterOp, YieldOp
+from tilework.dialects.graph.suppression import SuppressOp
 from tilework.dialects.graph.top_k import TopKOp
 from tilework.dialects.support.index_attr import DimsAttr, GraphWhenAttr, WidthsAttr
 
-STRUCTURE = [RequireOp, ParameterOp, DefineParameterOp, FusedOp, CopyOp, ScanOp, YieldOp]
+STRUCTURE = [RequireOp, ParameterOp, DefineParameterOp, FusedOp, CopyOp, SizeOp, IfOp, WhileOp, ScanOp, YieldOp]
 
 OPERATORS = [
     *(AbsOp, CeilOp, ClipOp, CosOp, DropoutOp, EluOp, ErfOp, ExpOp, FloorOp, LeakyReluOp, LogOp, NegOp),
@@ -98,7 +103,7 @@ OPERATORS = [
     *(BatchNormOp, LrnOp, SoftmaxOp, LogSoftmaxOp),
     *(ReshapeOp, TransposeOp, ConcatOp, SliceOp, SectionOp, PadOp, BroadcastOp, RangeOp),
     *(ReduceMaxOp, ReduceMeanOp, ReduceMinOp, ReduceProdOp, ReduceSumOp, ArgMaxOp, ArgMinOp),
-    *(KernelOp, ExtendOp, GatherOp, ScatterOp, ResizeOp, RoiAlignOp, RoiPoolOp, TopKOp),
+    *(KernelOp, ExtendOp, GatherOp, ScatterOp, ResizeOp, RoiAlignOp, RoiPoolOp, TopKOp, PositionsOp, SuppressOp),
     *(
         PackOp,
         UnpackOp,

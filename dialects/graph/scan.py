@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType, UnitAttr
-from xdsl.ir import Attribute, BlockArgument, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    IRDLOperation,
     irdl_op_definition,
     opt_prop_def,
     region_def,
@@ -16,18 +15,27 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
-from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
+from tilework.dialects.graph.control import (
+    ControlOp,
+    element_of,
+    parse_groups,
+    parse_types,
+    print_groups,
+    sequence_of,
+    yielded_by,
+)
 from tilework.dialects.graph.structure import YieldOp
-from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
+from tilework.dialects.support.shapes import dims_of
 
 
 @irdl_op_definition
-class ScanOp(IRDLOperation):
+class ScanOp(ControlOp):
     """A step for every element of sequences, each step with the states that the one before has left.
 
     %end, %all = graph.scan from (%h) over (%xs) with (%k)
@@ -72,6 +80,10 @@ class ScanOp(IRDLOperation):
         )
 
     @property
+    def bodies(self) -> Sequence[Block]:
+        return [self.body.block]
+
+    @property
     def steps(self) -> Expr:
         """How many steps there are."""
         return dims_of(self.sequences[0].type)[0]
@@ -87,16 +99,9 @@ class ScanOp(IRDLOperation):
         return self.outputs[len(self.states) :]
 
     @property
-    def constant_arguments(self) -> Sequence[BlockArgument]:
-        """What the body calls its `with`."""
-        return self.body.block.args[len(self.states) + len(self.sequences) :]
-
-    @property
     def yielded(self) -> YieldOp:
         """The end of the body."""
-        last = self.body.block.last_op
-        assert isinstance(last, YieldOp)
-        return last
+        return yielded_by(self.body.block)
 
     def verify_(self) -> None:
         if not self.sequences:
@@ -110,8 +115,6 @@ class ScanOp(IRDLOperation):
         expected = [*states, *map(element_of, self.sequences.types), *self.constants.types]
         if list(self.body.block.arg_types) != expected:
             raise VerifyException("the region takes the states, an element of each sequence, and what is constant")
-        if not isinstance(self.body.block.last_op, YieldOp):
-            raise VerifyException("the region ends in graph.yield")
         yielded = list(self.yielded.values.types)
         if yielded[: len(states)] != states:
             raise VerifyException("the region yields the next states, of the same types, first")
@@ -122,13 +125,8 @@ class ScanOp(IRDLOperation):
     @classmethod
     def parse(cls, parser: Parser) -> ScanOp:
         reverse = parser.parse_optional_keyword("reverse") is not None
-        operands = {word: _operands(parser, word) for word in ("from", "over", "with")}
-        parser.parse_punctuation(":")
-        pos = parser.pos
-        types = {word: _types(parser, word) for word in operands}
-        states, sequences, constants = (parser.resolve_operands(operands[w], types[w], pos) for w in operands)
-        parser.parse_punctuation("->")
-        outputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)
+        groups = parse_groups(parser, ["from", "over", "with"])
+        [states, sequences, constants], outputs = parse_types(parser, groups)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         op = ScanOp(states, sequences, constants, outputs, parser.parse_region(), reverse)
         if attributes is not None:
@@ -136,44 +134,10 @@ class ScanOp(IRDLOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        groups = {"from": self.states, "over": self.sequences, "with": self.constants}
-        given = {word: values for word, values in groups.items() if values}
         if self.reverse is not None:
             printer.print_string(" reverse")
-        for word, values in given.items():
-            printer.print_string(f" {word} (")
-            printer.print_list(values, printer.print_ssa_value)
-            printer.print_string(")")
-        printer.print_string(" :")
-        for word, values in given.items():
-            printer.print_string(f" {word} (")
-            printer.print_list(values.types, printer.print_attribute)
-            printer.print_string(")")
-        printer.print_string(" -> (")
-        printer.print_list(self.outputs.types, printer.print_attribute)
-        printer.print_string(")")
+        groups = {"from": self.states, "over": self.sequences, "with": self.constants}
+        print_groups(printer, groups, self.outputs.types)
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")
         printer.print_region(self.body)
-
-
-def element_of(sequence: Attribute) -> Attribute:
-    """The type of an element of a sequence."""
-    return tensor_type(dims_of(sequence)[1:], element_type(sequence))
-
-
-def sequence_of(element: Attribute, steps: Expr) -> Attribute:
-    """The type of a sequence of so many elements."""
-    return tensor_type([steps, *dims_of(element)], element_type(element))
-
-
-def _operands(parser: Parser, word: str) -> list[UnresolvedOperand]:
-    if parser.parse_optional_keyword(word) is None:
-        return []
-    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
-
-
-def _types(parser: Parser, word: str) -> list[Attribute]:
-    if parser.parse_optional_keyword(word) is None:
-        return []
-    return parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_type)

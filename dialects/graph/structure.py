@@ -150,18 +150,24 @@ class FusedOp(IRDLOperation):
 
 
 def _yield_traits() -> tuple[OpTrait, ...]:
-    from tilework.dialects.graph.scan import ScanOp  # it needs this module
+    from tilework.dialects.graph.choice import IfOp  # they need this module
+    from tilework.dialects.graph.iteration import WhileOp
+    from tilework.dialects.graph.scan import ScanOp
 
-    return (IsTerminator(), HasParent(FusedOp, ScanOp))
+    return (IsTerminator(), HasParent(FusedOp, ScanOp, IfOp, WhileOp))
 
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """The results of a fused group; in a graph.scan the next states, and the elements of new sequences."""
+    """The results of a fused group, or of a side of a graph.if; of the body of a graph.scan, or a graph.while.
+
+    In a body these are the next states, and the elements of new sequences; in front of them, in a graph.while, whether
+    it is run again.
+    """
 
     name = "graph.yield"
     values = var_operand_def(TensorType)
-    assembly_format = "$values attr-dict `:` type($values)"
+    assembly_format = "($values^)? attr-dict (`:` type($values)^)?"
     traits = lazy_traits_def(_yield_traits)
 
     def __init__(self, values: Sequence[SSAValue]):

@@ -36,8 +36,10 @@ from tilework.dialects.loop.control import (
     YieldOp,
 )
 from tilework.dialects.loop.intrinsic import CallIntrinsicOp, IntrinsicOp
+from tilework.dialects.loop.invoke import InvokeOp
 from tilework.dialects.loop.kernel import CallOp, KernelOp
 from tilework.dialects.loop.prefetch import PrefetchOp
+from tilework.dialects.loop.symbol import SymbolOp
 from tilework.dialects.loop.transpose import TransposeOp
 from tilework.dialects.loop.wait import WaitOp
 from tilework.dialects.support.index_attr import LoopIndexAttr, LoopWhenAttr
@@ -57,6 +59,7 @@ __all__ = [
     "ForOp",
     "IfOp",
     "IntrinsicOp",
+    "InvokeOp",
     "KernelOp",
     "Kind",
     "KindAttr",
@@ -64,6 +67,7 @@ __all__ = [
     "Loop",
     "PrefetchOp",
     "StoreOp",
+    "SymbolOp",
     "TransposeOp",
     "WaitOp",
     "WordsOp",
@@ -87,6 +91,8 @@ Loop = Dialect(
         CallIntrinsicOp,
         IntrinsicOp,
         CallOp,
+        InvokeOp,
+        SymbolOp,
         WaitOp,
         BarrierOp,
     ],

@@ -9,9 +9,9 @@ from __future__ import annotations
 from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation
 
-from tilework.algebra.errors import TileworkError, UsageError
+from tilework.algebra.errors import DataRefused, TileworkError, UsageError
 
-__all__ = ["CompileError", "TileworkError", "UsageError", "name_of"]
+__all__ = ["CompileError", "DataRefused", "TileworkError", "UsageError", "name_of"]
 
 
 class CompileError(TileworkError):

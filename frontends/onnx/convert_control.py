@@ -1,23 +1,26 @@
-"""Converters: If, Loop and Scan. Where data decide, both branches are computed; few steps, if known, are unrolled."""
+"""Converters: If, Loop and Scan. Where data decide, the running model does; few steps, if known, are unrolled."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, const, product
-from tilework.dialects.graph import ConcatOp, NotOp, WhereOp
+from tilework.dialects.graph import ConcatOp, MaxOp
 from tilework.frontends.onnx.axes import from_front
-from tilework.frontends.onnx.data_requirements import required_where
+from tilework.frontends.onnx.choices import BRANCHES, choose
+from tilework.frontends.onnx.iterations import DataDecide, repeat
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.same_sizes import SameSizes
 from tilework.frontends.onnx.scans import MOST_UNROLLED, scan
 from tilework.frontends.onnx.sizes import section
+from tilework.frontends.onnx.told_sizes import size_told
 from tilework.frontends.onnx.truths import Truth
 from tilework.frontends.onnx.value_names import kind_name, onnx_name
-from tilework.frontends.onnx.values import AnyValue, Known, OptionalValue, Value, ValueSequence
+from tilework.frontends.onnx.values import AnyValue, Known, Value
 
 MOST_STEPS = 2**31 - 1
 """A loop of more is one that ends by its condition."""
@@ -27,30 +30,15 @@ _TRUE = np.array(True)
 
 @converter("If")
 def if_(node: Node) -> Sequence[AnyValue]:
-    """The branch that is taken; where that depends on data, one of what both branches make."""
-    condition, branches, count = node.value(0), ("then_branch", "else_branch"), len(node.proto.output)
+    """The branch that is taken; where that depends on data, it is the running model that takes one."""
+    condition, count = node.value(0), len(node.proto.output)
     if isinstance(condition, Known) and not condition.is_symbolic:
-        return node.graph(branches[not _truth(node, condition)], [], count)
-    if isinstance(condition, Known) and not _make_the_same(*map(node.trial, branches)):
+        return node.graph(BRANCHES[not _truth(node, condition)], [], count)
+    if isinstance(condition, Known) and not _make_the_same(*map(node.trial, BRANCHES)):
         return node.graph(_branch_of_sizes(node, _truth_of_sizes(node, condition)), [], count)
     if product(value_dims(condition)) != 1:
         raise node.error("its condition is one truth value")
-    taken = node.reshape(condition, [])
-    made: list[list[AnyValue]] = []
-    for name, where in zip(branches, (taken, node.emit(NotOp, taken)), strict=True):
-        with required_where(node, where):
-            made.append(_one_of_two(node, name, count))
-    return [_either(node, taken, a, b) for a, b in zip(*made, strict=True)]
-
-
-def _one_of_two(node: Node, name: str, count: int) -> list[AnyValue]:
-    """What a branch makes that may not be taken: what it needs of a symbol says nothing of sizes for the other one."""
-    try:
-        return node.graph(name, [], count)
-    except SameSizes as found:
-        if isinstance(found.other, str):
-            raise
-        raise node.error(f"its {name} is for {found.one} = {found.other}") from found
+    return choose(node, node.emitter.tensor(node.reshape(condition, [])), count)
 
 
 def _truth_of_sizes(node: Node, condition: Known) -> Truth:
@@ -100,38 +88,47 @@ def _fitness(node: Node, made: Sequence[AnyValue] | Exception) -> int:
     return 2 if declared else 1
 
 
-def _either(node: Node, condition: Value, first: AnyValue, second: AnyValue) -> AnyValue:
-    """The first of two values where a condition holds, else the second; of sequences, every element for itself."""
-    match first, second:
-        case ValueSequence(), ValueSequence() if len(first.values) == len(second.values):
-            pairs = zip(first.values, second.values, strict=True)
-            return ValueSequence(tuple(_either_tensor(node, condition, *pair) for pair in pairs), first.element)
-        case OptionalValue(value=None), OptionalValue(value=None):
-            return first
-        case OptionalValue(value=held), OptionalValue(value=other) if held is not None and other is not None:
-            either = _either(node, condition, held, other)
-            assert not isinstance(either, OptionalValue)
-            return OptionalValue(either, first.holds)
-        case _:
-            if isinstance(first, SSAValue | Known) and isinstance(second, SSAValue | Known):
-                return _either_tensor(node, condition, first, second)
-            alike = "tensors, sequences of one length, or optionals with an element or without"
-            raise node.error(f"which branch it takes depends on data, so both have to make {alike}")
-
-
-def _either_tensor(node: Node, condition: Value, first: Value, second: Value) -> Value:
-    """An element from where it is taken."""
-    what = "which branch it takes depends on data, so both have to make tensors of the same type"
-    if node.dtype_of(first) != node.dtype_of(second):
-        raise node.error(what)
-    texts = [f"[{', '.join(map(str, value_dims(v)))}]" for v in (first, second)]
-    alike = node.of_dims(second, value_dims(first), f"{what}, not of {' and '.join(texts)}")
-    return node.emit(WhereOp, condition, first, alike)
-
-
 @converter("Loop")
 def loop(node: Node) -> Sequence[AnyValue]:
     """The values after the last iteration, and for what else the body makes one after the other, all of it."""
+    try:
+        with node.emitter.undone(DataDecide):
+            return _counted(node)
+    except DataDecide:
+        pass
+    what = "where it ends depends on data, so that what it works on are tensors"
+    states = [node.one_tensor(node.any_value(i), what) for i in range(2, len(node.inputs))]
+    goes_on = node.value(1) if node.has(1) else Known(_TRUE, node.title)
+    return repeat(node, _limit(node), goes_on, states)
+
+
+def _limit(node: Node) -> Expr | SSAValue | None:
+    """How often the body of a loop is run at most; None where its condition alone ends it."""
+    if not node.has(0):
+        return None
+    value = node.value(0)
+    if not isinstance(value, Known):
+        most = node.emitter.tensor(node.reshape(node.cast(value, i64), []))
+        makes_sequences = len(node.proto.output) > len(node.inputs) - 2
+        return size_told(node.emitter, _at_least_none(node, most), None, node.title) if makes_sequences else most
+    count = _count(node)
+    return None if count.constant is not None and count.constant > MOST_STEPS else count
+
+
+def _at_least_none(node: Node, number: SSAValue) -> SSAValue:
+    return node.emit(MaxOp, number, Known(np.array(0), node.title))
+
+
+def _counted(node: Node) -> Sequence[AnyValue]:
+    """A loop that ends after a number of iterations, or where conditions that are known say so.
+
+    Raises DataDecide for another one.
+    """
+    for i, value in enumerate(node.inputs[:2]):
+        if isinstance(value, SSAValue) and node.emitter.defaults_in(value):
+            node.known_array(i, "end")  # it asks for what has a default to be known
+    if not (node.has(0) and isinstance(node.value(0), Known)):
+        raise DataDecide
     count, states = _count(node), [node.any_value(i) for i in range(2, len(node.inputs))]
     if node.has(1) and not _goes_on(node, node.value(1)):
         count = const(0)
@@ -153,8 +150,6 @@ def loop(node: Node) -> Sequence[AnyValue]:
 
 def _count(node: Node) -> Expr:
     """How many iterations there are at most."""
-    if not node.has(0):
-        raise node.error("it has no number of iterations: where it ends depends on data")
     count = node.count(0, "number of iterations")
     return const(max(count.constant, 0)) if count.constant is not None else count
 
@@ -181,8 +176,8 @@ def _stacked(node: Node, elements: Sequence[AnyValue]) -> Value:
 
 def _goes_on(node: Node, condition: AnyValue) -> bool:
     """Whether there is an iteration more."""
-    if not isinstance(condition, Known):
-        raise node.error("where it ends depends on data; Tilework runs loops of a number of iterations")
+    if not isinstance(condition, Known) or condition.is_symbolic:
+        raise DataDecide
     return _truth(node, condition)
 
 

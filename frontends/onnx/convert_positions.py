@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
+from xdsl.dialects.builtin import i64
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import AddOp, LessEqualOp, MulOp, WhereOp
@@ -15,7 +16,7 @@ from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.node import Node, converter, value_dims
 from tilework.frontends.onnx.scans import scan
 from tilework.frontends.onnx.sizes import repeated
-from tilework.frontends.onnx.values import Value, known
+from tilework.frontends.onnx.values import Known, Value, known
 
 FAR = 1 << 40
 """Further than any axis is long."""
@@ -28,13 +29,22 @@ def trilu(node: Node) -> Value:
     """Zero on one side of a diagonal, the second input, which may be absent and then is 0."""
     if len(node.dims(0)) < 2:
         raise node.error("a triangle needs rows and columns")
-    diagonal = node.count(1, "diagonal") if node.has(1) else const(0)
-    if diagonal.constant is not None:  # so far from the middle that it does not matter
-        diagonal = const(max(-FAR, min(diagonal.constant, FAR)))
     rows, columns = (node.emitter.range(const(0), size, 1, node.title) for size in node.dims(0)[-2:])
-    start = node.emit(AddOp, node.reshape(rows, [*value_dims(rows), const(1)]), node.size(diagonal))
+    start = node.emit(AddOp, node.reshape(rows, [*value_dims(rows), const(1)]), _diagonal(node))
     ends = (start, columns) if node.attribute("upper", 1) else (columns, start)
     return node.emit(WhereOp, node.emit(LessEqualOp, *ends), node.value(0), node.scalar(0, node.value(0)))
+
+
+def _diagonal(node: Node) -> Value:
+    """How far to the right of the main diagonal a triangle begins."""
+    if not node.has(1):
+        return node.size(0)
+    if not isinstance(node.value(1), Known):
+        return node.cast(node.reshape(node.value(1), []), i64)
+    diagonal = node.count(1, "diagonal")
+    if diagonal.constant is not None:  # so far from the middle that it does not matter
+        diagonal = const(max(-FAR, min(diagonal.constant, FAR)))
+    return node.size(diagonal)
 
 
 @converter("CumSum")

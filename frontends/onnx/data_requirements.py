@@ -7,8 +7,6 @@ is taken; in a body of steps, in each of them.
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 
@@ -21,7 +19,6 @@ from tilework.algebra.index_expr import Expr, const, to_expr
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects.graph import CastOp, LessOp, MaxOp, NotOp, OrOp, ReduceMaxOp, ShiftRightOp, SubOp, XorOp
 from tilework.dialects.graph.base import ints, numpy_dtype
-from tilework.frontends.onnx.emitter import DataRequirement
 from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.values import Known, Value
 
@@ -110,15 +107,3 @@ def _none_of(node: Node, truths: SSAValue) -> SSAValue:
 def every(node: Node, truths: SSAValue) -> SSAValue:
     """Whether all of some truth values hold."""
     return _none_of(node, node.emit(NotOp, truths))
-
-
-@contextmanager
-def required_where(node: Node, condition: Value) -> Generator[None]:
-    """What is required meanwhile has to hold where a condition does."""
-    outer, node.emitter.asked_of_data = node.emitter.asked_of_data, list[DataRequirement]()
-    try:
-        yield
-    finally:
-        inner, node.emitter.asked_of_data = node.emitter.asked_of_data, outer
-    for requirement in inner:
-        node.emitter.ask_of_data(node.emit(OrOp, node.emit(NotOp, condition), requirement.holds), requirement.text)

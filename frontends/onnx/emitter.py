@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tilework.algebra.index_expr import Compound, Expr, const, to_expr, var
+from tilework.algebra.index_expr import Compound, Expr, Key, const, to_expr, var
 from tilework.algebra.predicate import Predicate
 from tilework.algebra.requirement import Requirement
 from tilework.analysis.parameters import parameters_read
@@ -71,39 +71,73 @@ class Emitter:
         self._main = block
         self._emitted: dict[Known, SSAValue] = {}
         self._symbols: dict[Known, str] = {}
+        self._bound: dict[Key, SSAValue] = {}
+        """For each symbol that an operator binds a tensor that has it as a dimension."""
+        self._named: set[str] = set()
+        self.told: dict[SSAValue, Expr] = {}
+        """The symbols that numbers of the running model are."""
+        self.elements: dict[tuple[SSAValue, int], SSAValue] = {}
+        """Elements that were taken out of vectors."""
 
     def inside(self, block: Block) -> Emitter:
         """One that appends to the block of a step."""
         emitter = Emitter(block)
         emitter.parameters, emitter.whole, emitter._required = self.parameters, self.whole, self._required
         emitter._main, emitter._symbols, emitter.defaults = self._main, self._symbols, self.defaults
+        emitter._bound, emitter._named = dict(self._bound), self._named
+        emitter.told, emitter.elements = dict(self.told), dict(self.elements)
         return emitter
 
     @contextmanager
-    def undone(self) -> Generator[None]:
-        """Take back what is emitted meanwhile."""
+    def undone(self, *errors: type[Exception]) -> Generator[None]:
+        """Take back what is emitted meanwhile; where errors are named, only if one of them is raised."""
         ends = [(block, block.last_op) for block in dict.fromkeys((self.block, self._main))]
         asked = list(self.asked_of_data)
-        with ExitStack() as stack:
-            for held in (self.parameters, self._emitted, self._symbols, self.whole, self._required):
-                stack.enter_context(_restored(held))
-            try:
-                yield
-            finally:
+        noted = self._bound, self.told, self.elements
+        holders = self.parameters, self._emitted, self._symbols, self.whole, self._required, *noted
+        before = [held.copy() for held in holders]
+        is_taken_back = not errors
+        try:
+            yield
+        except errors:
+            is_taken_back = True
+            raise
+        finally:
+            if is_taken_back:
                 self.asked_of_data = asked
+                for held, content in zip(holders, before, strict=True):
+                    held.clear()
+                    cast("Any", held).update(content)
                 for block, last in ends:
                     while (op := block.last_op) is not None and op is not last:
                         op.detach()
                         op.erase(safe_erase=False)
 
+    def fresh_symbol(self, hint: str) -> Expr:
+        """A symbol like `hint` that no dimension has yet."""
+        inputs = (d for v in self._main.args for d in dims_of(v.type))
+        taken = {str(key) for d in inputs for key in d.variables()} | self._named
+        base = re.sub(r"\W", "_", hint, flags=re.ASCII)
+        name, n = base, 1
+        while name in taken:
+            name, n = f"{base}_{n}", n + 1
+        self._named.add(name)
+        return var(name)
+
+    def bind(self, symbol: Expr, carrier: SSAValue) -> None:
+        """Say which tensor tells from now on what a new symbol is: one that has it as a dimension."""
+        [name] = symbol.variables()
+        self._bound[name] = carrier
+
     def require(self, requirement: Requirement, title: str) -> None:
-        """Let `@main` require what a node of that title needs of sizes."""
+        """Let `@main` require what a node of that title needs of sizes; of those that data tell, where they do."""
         if requirement.any_of in self._required:
             return
         self._required.add(requirement.any_of)
         op = RequireOp(requirement)
         op.location = NameLoc(StringAttr(title), UnknownLoc())
-        self._main.add_op(op)
+        is_told_here = any(key in self._bound for key in requirement.variables())
+        (self.block if is_told_here else self._main).add_op(op)
         match requirement.any_of:
             case (Predicate(expr=Expr(terms=((Compound(kind="mod", args=args), _),), offset=0), kind="=="),):
                 self.whole.add(args)
@@ -149,10 +183,14 @@ class Emitter:
         return self._emitted[value]
 
     def inputs_with_symbols(self, sizes: Iterable[Expr]) -> list[SSAValue]:
-        """The inputs that have the symbols in expressions as dimensions, as every symbol is one of some input."""
+        """Tensors that have the symbols in expressions as dimensions: those that bind them, inputs for all others."""
         symbols = dict.fromkeys(key for e in sizes for key in e.variables())
-        inputs = self._main.args
-        return list(dict.fromkeys(next(v for v in inputs if var(key) in dims_of(v.type)) for key in symbols))
+        return list(dict.fromkeys(self._telling(key) for key in symbols))
+
+    def _telling(self, symbol: Key) -> SSAValue:
+        if symbol in self._bound:
+            return self._bound[symbol]
+        return next(v for v in self._main.args if var(symbol) in dims_of(v.type))
 
     def range(self, first: Expr, count: Expr, step: int, title: str) -> SSAValue:
         """`count` numbers: first, first + step, ... As no size is below zero, what the first one is less is added."""
@@ -218,17 +256,6 @@ class Emitter:
         while symbol in self.parameters:
             symbol, n = f"{base}_{n}", n + 1
         return symbol
-
-
-@contextmanager
-def _restored(held: dict[Any, Any] | set[Any]) -> Generator[None]:
-    """Let something hold afterwards what it does before."""
-    before = held.copy()
-    try:
-        yield
-    finally:
-        held.clear()
-        held.update(before)
 
 
 def ssa_name(name: str) -> str | None:

@@ -33,13 +33,14 @@ from tilework.frontends.onnx.fractions import has_fractions
 from tilework.frontends.onnx.load import to_array
 from tilework.frontends.onnx.same_sizes import find_same_sizes
 from tilework.frontends.onnx.surroundings import Surroundings
+from tilework.frontends.onnx.told_sizes import sizes_told
 from tilework.frontends.onnx.types import (
     element_type,
     numpy_type,
     require_addressable,
 )
 from tilework.frontends.onnx.value_names import kind_name, onnx_name, type_text
-from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, known
+from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, dims_array, known
 
 Converter: TypeAlias = "Callable[[Node], AnyValue | Sequence[AnyValue]]"
 
@@ -206,7 +207,21 @@ class Node:
         """The dimensions of input `i`."""
         return value_dims(self.value(i))
 
-    def array(self, i: int, what: str) -> Array:
+    def array(self, i: int, what: str, most: Expr | None = None) -> Array:
+        """Input `i` as numbers: known, or sizes, those that data tell too, of which none is larger than `most`.
+
+        `what` it is, says the error.
+        """
+        value = self.value(i)
+        is_integer = isinstance(value, SSAValue) and isinstance(_element_type(value), IntegerType)
+        if isinstance(value, Known) or not is_integer or self.emitter.defaults_in(value):
+            return self.known_array(i, what)
+        sizes = sizes_told(self.emitter, value, most, self.title)
+        if sizes is None:
+            raise self.error(f"its {what} is computed from data, and is no vector of a few sizes")
+        return known(dims_array(tuple(sizes)).reshape([d.offset for d in value_dims(value)]), self.title).array
+
+    def known_array(self, i: int, what: str) -> Array:
         """Input `i`, which has to be known while importing; `what` it is, says the error."""
         value = self.value(i)
         if isinstance(value, Known) and has_fractions(value.array):
@@ -220,13 +235,13 @@ class Node:
 
     def integers(self, i: int, what: str) -> list[int]:
         """Known integers from input `i`."""
-        array = self.array(i, what)
+        array = self.known_array(i, what)
         if array.dtype == object:
             raise self.error(f"its {what} depends on symbolic dimensions")
         return [int(x) for x in array.flat]
 
     def count(self, i: int, what: str) -> Expr:
-        """A known integer from input `i`, which may depend on symbolic dimensions."""
+        """An integer from input `i`, which may depend on symbolic dimensions, or be a size that data tell."""
         array = self.array(i, what)
         if array.size != 1:
             raise self.error(f"its {what} is one number, not {array.size}")
@@ -234,7 +249,7 @@ class Node:
 
     def number(self, i: int, what: str) -> float | int:
         """A known number from input `i`."""
-        array = self.array(i, what)
+        array = self.known_array(i, what)
         if array.dtype == object:
             raise self.error(f"its {what} depends on symbolic dimensions")
         if array.size != 1:

@@ -10,8 +10,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph import ScanOp, YieldOp
-from tilework.dialects.graph.scan import element_of, sequence_of
+from tilework.dialects.graph.control import element_of, sequence_of
 from tilework.dialects.support.shapes import dims_of
+from tilework.frontends.onnx.bodies import close
 from tilework.frontends.onnx.data_requirements import every
 from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.values import Value
@@ -33,14 +34,14 @@ def scan(
     inside = node.emitter.inside(body)
     stepping = node.inside(inside)
     following, elements = step(stepping, body.args[: len(first)], body.args[len(first) :])
-    following = [_as_before(stepping, i, v, after) for i, (v, after) in enumerate(zip(first, following, strict=True))]
+    following = [as_before(stepping, i, v, after) for i, (v, after) in enumerate(zip(first, following, strict=True))]
     required = [requirement.holds for requirement in inside.asked_of_data]
     end = YieldOp([inside.tensor(v) for v in (*following, *elements, *required)])
     for i, (before, after) in enumerate(zip(first, end.values, strict=False)):
         if before.type != after.type:
             raise node.error(f"state {i} is {before.type} before a step and {after.type} behind it")
     body.add_op(end)
-    constants = _close(body)
+    constants = close([body])
     steps = dims_of(over[0].type)[0]
     new = [sequence_of(v.type, steps) for v in end.values[len(first) :]]
     scan = ScanOp(first, over, constants, [*(v.type for v in first), *new], Region(body), reverse)
@@ -55,7 +56,7 @@ def scan(
     return scan.end_states, made
 
 
-def _as_before(node: Node, i: int, state: SSAValue, following: Value) -> Value:
+def as_before(node: Node, i: int, state: SSAValue, following: Value) -> Value:
     """State `i` behind a step, which has the dimensions of the one before; where that is open, it is required."""
     before, after = dims_of(state.type), value_dims(following)
     if len(before) != len(after):
@@ -66,18 +67,3 @@ def _as_before(node: Node, i: int, state: SSAValue, following: Value) -> Value:
 
 def _listed(dims: Sequence[Expr]) -> str:
     return ", ".join(map(str, dims))
-
-
-def _close(body: Block) -> list[SSAValue]:
-    """Let the body take as arguments what it uses of what lies outside; these values."""
-    own = {value for op in body.walk() for value in op.results}
-    arguments: dict[SSAValue, SSAValue] = {}
-    for op in body.ops:
-        for i, value in enumerate(op.operands):
-            if value in own or value.owner is body:
-                continue
-            if value not in arguments:
-                arguments[value] = body.insert_arg(value.type, len(body.args))
-                arguments[value].name_hint = value.name_hint
-            op.operands[i] = arguments[value]
-    return list(arguments)

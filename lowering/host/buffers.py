@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.builder import Builder
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, StridedLayoutAttr, UnitAttr
+from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
@@ -16,13 +17,15 @@ from xdsl.utils.hints import isa
 from tilework.algebra.index_expr import Expr, const
 from tilework.analysis.accesses import offset_of, row_major_strides
 from tilework.analysis.post_dominators import VIEW
+from tilework.analysis.program_targets import HOST
 from tilework.analysis.tensor_devices import device_of_tensor
 from tilework.analysis.views import behind_reshapes
 from tilework.dialects import loop
+from tilework.dialects.graph.control import ControlOp
+from tilework.dialects.graph.iteration import WhileOp
 from tilework.dialects.graph.layout import WordsOp
 from tilework.dialects.graph.movement import ConcatOp, SliceOp
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.structure import CopyOp, FusedOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.shapes import dims_of, tensor_type
@@ -69,10 +72,11 @@ class Plan:
     copies: Sequence[tuple[SSAValue, int]]
 
 
-def plan_placements(ops: Sequence[Operation], returned: Sequence[SSAValue]) -> Plan:
+def plan_placements(ops: Sequence[Operation], returned: Sequence[SSAValue], late: Container[SSAValue] = ()) -> Plan:
     """Let kernels write into concatenations and outputs directly, wherever nothing else claims the tensor.
 
-    Raises CompileError for a concatenation marked as a view one of whose operands cannot be made in its part.
+    late: outputs whose memory is there only when they are made, and are copied. Raises CompileError for a concatenation
+    marked as a view one of whose operands cannot be made in its part.
     """
     placements: dict[SSAValue, Placement] = {}
     for op in ops:
@@ -85,7 +89,7 @@ def plan_placements(ops: Sequence[Operation], returned: Sequence[SSAValue]) -> P
     copies: list[tuple[SSAValue, int]] = []
     for index, value in enumerate(returned):
         source = behind_reshapes(value)
-        if source in placements or not is_made_here(source):
+        if source in placements or not is_made_here(source) or value in late:
             copies.append((value, index))
         else:
             placements[source] = InOutput(index)
@@ -95,7 +99,10 @@ def plan_placements(ops: Sequence[Operation], returned: Sequence[SSAValue]) -> P
 def is_made_here(value: SSAValue) -> bool:
     """Whether kernels of this function write the tensor, and so can be told where."""
     made = value.owner
-    return isinstance(made, FusedOp | ScanOp | CopyOp) or (isinstance(made, ConcatOp) and VIEW in made.attributes)
+    if isinstance(made, WhileOp) and value in made.new_sequences:
+        return False  # in a buffer for as many elements as there may be
+    is_in_parts = isinstance(made, ConcatOp) and VIEW in made.attributes
+    return is_in_parts or isinstance(made, FusedOp | ControlOp | CopyOp | CallOp)
 
 
 class HostBuffers:
@@ -118,7 +125,7 @@ class HostBuffers:
         """The operations that move each buffer, those of the blocks around too."""
 
     def inside(self, at: Builder, shapes: HostShapes, outputs: Sequence[SSAValue], plan: Plan) -> HostBuffers:
-        """Those of a graph inside of a loop."""
+        """Those of a graph inside of a loop, or of one side of a choice."""
         return HostBuffers(at, shapes, outputs, plan, self._moving)
 
     def put(self, tensor: SSAValue, buffer: SSAValue) -> None:
@@ -147,9 +154,23 @@ class HostBuffers:
         return self._allocated(tensor)
 
     def _allocated(self, tensor: SSAValue) -> SSAValue:
-        sizes = self._shapes.dynamic_sizes(dims_of(tensor.type))
-        type_ = memref_type(tensor.type, space=space_of(device_of_tensor(tensor)))
+        return self.allocate(tensor.type, device_of_tensor(tensor))
+
+    def allocate(self, tensor: Attribute, device: str = HOST) -> SSAValue:
+        """A new buffer for a tensor of that type."""
+        sizes = self._shapes.dynamic_sizes(dims_of(tensor))
+        type_ = memref_type(tensor, space=space_of(device))
         return self._at.insert(memref.AllocOp(sizes, [], type_)).memref
+
+    def put_beginning(self, tensor: SSAValue, whole: SSAValue) -> None:
+        """Say that a tensor is what a buffer without gaps begins with."""
+        dims, sizes = dims_of(tensor.type), self._shapes.sizes
+        type_ = memref_type(tensor.type)
+        strides = sizes(row_major_strides(dims))
+        self.put(
+            tensor,
+            self._at.insert(memref.ReinterpretCastOp.from_dynamic(whole, [0], sizes(dims), strides, type_)).result,
+        )
 
     def _part(self, whole: SSAValue, place: InConcat) -> SSAValue:
         concat, axis = place.concat, place.concat.axis.value.data
@@ -157,6 +178,11 @@ class HostBuffers:
         offsets = [const(0)] * len(dims)
         offsets[axis] = sum((concat.dims(i)[axis] for i in range(place.index)), const(0))
         return self._subview(whole, dims_of(concat.result.type), offsets, dims, [1] * len(dims), concat)
+
+    def whole(self, tensor: SSAValue) -> SSAValue:
+        """The buffer of a tensor, or a copy of it where it is a part of another that has gaps."""
+        buffer = self.of(tensor)
+        return self.copied(tensor) if _has_gaps(buffer) else buffer
 
     def copied(self, tensor: SSAValue) -> SSAValue:
         """A copy of a tensor, in a buffer of its own."""
@@ -182,7 +208,12 @@ class HostBuffers:
 
     def element(self, sequence: SSAValue, step: Expr, at: Builder, shapes: HostShapes) -> SSAValue:
         """The part of a sequence's buffer that is its element at `step`, a view made at `at`."""
-        whole, dims = self.of(sequence), dims_of(sequence.type)
+        return self.element_of(self.of(sequence), dims_of(sequence.type), step, at, shapes)
+
+    def element_of(
+        self, whole: SSAValue, dims: Sequence[Expr], step: Expr, at: Builder, shapes: HostShapes
+    ) -> SSAValue:
+        """The same of a buffer of these dimensions."""
         assert isa(whole.type, MemRefType)
         place = self._moving.get(whole) or _Moving(whole, *_layout(whole.type, dims), dims)
         offset = place.offset + step * place.strides[0]

@@ -16,7 +16,7 @@ from tilework.algebra.predicate import Predicate
 from tilework.algebra.requirement import Requirement
 from tilework.analysis.program_targets import HOST
 from tilework.dialects import arith
-from tilework.dialects.loop import INDEX, ApplyOp
+from tilework.dialects.loop import INDEX, ApplyOp, SymbolOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.tilework import DeviceAttr
@@ -72,6 +72,20 @@ class HostShapes:
         origins = " and ".join(f"{symbol} is {sources[symbol]}" for symbol in dim.variables())
         equal = self._at.insert(arith.CmpiOp(extent, self.value(dim), "eq")).result
         self._at.insert(cf.AssertOp(equal, f"{where} is not {dim}, where {origins}{reason}"))
+
+    def name(self, symbol: Expr, value: SSAValue, most: Expr | None) -> None:
+        """Bind a symbol to a number that is known now, from 0 to a limit where there is one."""
+        [key] = symbol.variables()
+        self._symbols[key] = self._at.insert(SymbolOp(str(key), value, most)).result
+
+    def name_checked(self, symbol: Expr, value: SSAValue, most: Expr | None, refusal: str) -> None:
+        """The same for a number that may be another one: the function fails then, with that text."""
+        holds = self._at.insert(arith.CmpiOp(value, self.value(0), "sge")).result
+        if most is not None:
+            is_below = self._at.insert(arith.CmpiOp(value, self.value(most), "sle")).result
+            holds = self._at.insert(arith.AndIOp(holds, is_below)).result
+        self._at.insert(cf.AssertOp(holds, refusal))
+        self.name(symbol, value, most)
 
     def require(self, requirement: Requirement) -> None:
         """Let the function fail where a requirement is not met."""

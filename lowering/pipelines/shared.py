@@ -17,6 +17,7 @@ from tilework.transforms.graph.fuse_operators import FuseOperators
 from tilework.transforms.graph.fuse_rows import FuseRows
 from tilework.transforms.graph.fuse_tall_products import FuseTallProducts
 from tilework.transforms.graph.hoist_elementwise import HoistElementwise
+from tilework.transforms.graph.inline_calls import InlineCalls
 from tilework.transforms.graph.inline_kernels import InlineKernels
 from tilework.transforms.graph.insert_copies import InsertCopies
 from tilework.transforms.graph.keep_bytes import KeepBytes
@@ -30,6 +31,7 @@ from tilework.transforms.graph.state_requirements import StateRequirements
 from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
 from tilework.transforms.host.insert_waits import InsertWaits
+from tilework.transforms.host.update_states import UpdateStates
 from tilework.transforms.loop.plan_memory import PlanMemory
 from tilework.transforms.matrix.push_products import PushProducts
 from tilework.transforms.matrix.split_statistics import SplitStatistics
@@ -49,6 +51,7 @@ TABLES: tuple[ModulePass, ...] = (
 )
 
 GRAPH: tuple[ModulePass, ...] = (
+    InlineCalls(),  # first: what all others see is one function where it can be
     InlineKernels(),  # operators are copied, compared and sent to other processes, all that they mean with them
     StateRequirements(),  # early: operators still know the nodes that they come from
     RemoveIdentities(),  # early: what changes nothing hides neighbours from the folds
@@ -89,6 +92,7 @@ TO_TE: tuple[ModulePass, ...] = (
 )
 
 HOST: tuple[ModulePass, ...] = (
+    UpdateStates(),  # before waits, of which copies need some; it asks what kernels are known to allow
     InsertWaits(),
     PlanMemory(),  # last of all: it needs to know every kernel's scratch
 )

@@ -103,6 +103,22 @@ def check_sizes(
             module.run(feeds_of(made, sizes))
 
 
+def check_onnxruntime(made: onnx.ModelProto, cache: KernelCache, *feeds: Mapping[str, Array]) -> list[list[Array]]:
+    """Compiled once, and interpreted, the model makes of each feed what onnxruntime does; what that is."""
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    module, imported = tw.compile(made, cache=cache, processes=1), import_onnx(made)
+    answers: list[list[Array]] = []
+    for feed in feeds:
+        wanted = session.run(None, dict(feed))
+        interpreted = run_function(imported.module, "main", list(feed.values()), imported.parameters)
+        for array, *results in zip(wanted, interpreted, module.run(feed).values(), strict=True):
+            for result in results:
+                assert result.dtype == array.dtype and result.shape == array.shape
+                np.testing.assert_allclose(result, array, rtol=1e-5, atol=1e-5)
+        answers.append(wanted)
+    return answers
+
+
 def feeds_of(made: onnx.ModelProto, sizes: Sizes) -> dict[str, Array]:
     """Random inputs; integers and conditions are 0 or 1."""
     rng, feeds = np.random.default_rng(0), dict[str, Array]()

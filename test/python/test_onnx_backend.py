@@ -12,7 +12,6 @@ from onnx import numpy_helper
 from onnx.backend.test.case.test_case import TestCase as BackendCase
 from onnx.backend.test.loader import load_model_tests
 
-from tilework.dialects.support.diagnostics import TileworkError
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
 
@@ -21,9 +20,6 @@ CASES: list[BackendCase] = [
 ]
 SEQUENCES = [case for case in load_model_tests(kind="simple") if case.name.startswith("test_sequence")]
 
-SPLIT_BY_DATA = "test_sequence_model8"
-"""Has sizes of parts as an input."""
-
 
 def arrays(folder: Path, kind: str) -> list[np.ndarray[Any, Any]]:
     count = len(list(folder.glob(f"{kind}_*.pb")))
@@ -31,9 +27,7 @@ def arrays(folder: Path, kind: str) -> list[np.ndarray[Any, Any]]:
     return [numpy_helper.to_array(onnx.TensorProto.FromString(file.read_bytes())) for file in files]
 
 
-@pytest.mark.parametrize(
-    "case", [*CASES, *(case for case in SEQUENCES if case.name != SPLIT_BY_DATA)], ids=lambda case: case.name
-)
+@pytest.mark.parametrize("case", [*CASES, *SEQUENCES], ids=lambda case: case.name)
 def test_exported_model(case: BackendCase):
     folder = Path(case.model_dir)
     imported = import_onnx(folder / "model.onnx")
@@ -42,9 +36,3 @@ def test_exported_model(case: BackendCase):
     for result, expected in zip(results, arrays(data, "output"), strict=True):
         assert result.dtype == expected.dtype
         np.testing.assert_allclose(result, expected, rtol=max(case.rtol, 1e-4), atol=max(case.atol, 1e-5))
-
-
-def test_sizes_of_parts_that_are_data():
-    [case] = [case for case in SEQUENCES if case.name == SPLIT_BY_DATA]
-    with pytest.raises(TileworkError, match="its size of parts is computed from data, but has to be known beforehand"):
-        import_onnx(Path(case.model_dir) / "model.onnx")

@@ -286,42 +286,6 @@ def test_states_that_change_places(cache: KernelCache):
         check(made, {"xs": numbers(steps, 2), "h": h, "g": g}, cache, wanted, scans=1)
 
 
-@pytest.mark.parametrize(
-    ("given", "inputs", "message"),
-    [
-        (" go h", {"h": [4]}, "it has no number of iterations: where it ends depends on data"),
-        (
-            "i go h",
-            {"h": [4], "i": []},
-            "its number of iterations is computed from data, but has to be known beforehand",
-        ),
-        (
-            "count c h",
-            {"h": [4], "c": []},
-            "where it ends depends on data; Tilework runs loops of a number of iterations",
-        ),
-    ],
-)
-def test_loops_whose_end_depends_on_data(given: str, inputs: dict[str, list[int]], message: str):
-    assert message in refusal(loop_model(DOUBLING, inputs, 3, given=given))
-
-
-@pytest.mark.parametrize("count", [3, 20])
-def test_a_body_that_ends_its_loop_by_data(count: int):
-    body = graph(
-        [
-            node("Add", "s s", "n"),
-            node("Identity", "n", "y"),
-            node("ReduceMax", "n", "most", keepdims=0),
-            node("Less", "most limit", "goes_on"),
-        ],
-        LOOP_INPUTS,
-        "goes_on n y",
-        {"limit": np.array(9, np.float32)},
-    )
-    assert "where it ends depends on data" in refusal(loop_model(body, {"h": [4]}, count))
-
-
 def test_a_body_that_always_ends_its_loop():
     body = graph(
         [node("Add", "s s", "n"), node("Identity", "n", "y"), node("Not", "c", "goes_on")], LOOP_INPUTS, "goes_on n y"

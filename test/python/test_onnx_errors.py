@@ -314,11 +314,10 @@ def test_window_that_does_not_fit():
 
 def test_shape_computed_from_data():
     made = model(
-        [helper.make_node("Reshape", ["x", "s"], ["y"], name="r")], {"x": [4], "s": [2]}, elements=TensorProto.INT64
+        [helper.make_node("Reshape", ["x", "s"], ["y"], name="r")], {"x": [4], "s": ["R"]}, elements=TensorProto.INT64
     )
     assert refusal(made) == (
-        "Reshape 'r': its shape is computed from data, but has to be known beforehand: shapes depend on it, and data "
-        "do not decide these (inputs: 4xi64, 2xi64)"
+        "Reshape 'r': its shape is computed from data, and is no vector of a few sizes (inputs: 4xi64, Rxi64)"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,15 +107,9 @@ def test_a_mask_of_what_comes_later(cache: KernelCache):
     check(made, cache, lambda x: x + np.triu(np.full(x.shape, -1e4, np.float32), 1), (1, 1), (6, 6), (19, 19))
 
 
-@pytest.mark.parametrize(
-    ("inputs", "message"),
-    [
-        ({"x": [5]}, "a triangle needs rows and columns"),
-        ({"x": [3, 3], "i": []}, "its diagonal is computed from data, but has to be known beforehand"),
-    ],
-)
-def test_triangles_that_are_refused(inputs: Mapping[str, Sequence[int]], message: str):
-    assert message in refusal(model([node("Trilu", " ".join(inputs), "y")], inputs, "y", opset=14))
+def test_a_triangle_that_is_refused():
+    made = model([node("Trilu", "x", "y")], {"x": [5]}, "y", opset=14)
+    assert "a triangle needs rows and columns" in refusal(made)
 
 
 # ---- CumSum ----------------------------------------------------------------------------------------------------------

@@ -1,13 +1,12 @@
 """Graph passes and graph-to-te keep what a graph means: random graphs, evaluated before and after."""
 
-import random
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from random_graphs import RandomGraph
 from xdsl.dialects.builtin import (
-    BoolAttr,
     FloatAttr,
     IntegerAttr,
     ModuleOp,
@@ -16,32 +15,16 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Region
 
-from tilework.algebra.index_expr import ExprLike, const, var
 from tilework.analysis.verification import verify
 from tilework.dialects.graph import (
-    AddOp,
     BatchNormOp,
-    ConcatOp,
     ConvOp,
-    DropoutOp,
-    MaxPoolOp,
-    MulOp,
-    NegOp,
-    PadOp,
     ParameterOp,
-    ReduceSumOp,
-    ReluOp,
-    ReshapeOp,
-    SliceOp,
-    SubOp,
-    TransposeOp,
 )
 from tilework.dialects.graph.base import ints
-from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.registration import make_context
-from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.interpreters.graph import prepare_parameters, run_function
 from tilework.interpreters.host import run_host
 from tilework.lowering.graph_to_te import GraphToTe
@@ -50,118 +33,23 @@ from tilework.transforms.graph.fold_batch_norm import FoldBatchNorm
 from tilework.transforms.graph.fold_padding import FoldPadding
 from tilework.transforms.graph.fold_parameters import FoldParameters
 from tilework.transforms.graph.fuse_operators import FuseOperators
+from tilework.transforms.graph.inline_calls import InlineCalls
 from tilework.transforms.graph.remove_identities import RemoveIdentities
+from tilework.transforms.graph.state_requirements import StateRequirements
 
 Array = NDArray[np.float32]
 
 
-class RandomGraph:
-    """A function of random operators on images [N or 2 or 1, channels, 4, 4], whose values stay small integers."""
-
-    def __init__(self, seed: int):
-        self.random = random.Random(seed)
-        self.batch: ExprLike = self.random.choice([const(1), const(2), var("N")])
-        self.block = Block()
-        self.images: list[SSAValue] = [
-            self.block.insert_arg(tensor_type([self.batch, 2, 4, 4], f32), i) for i in range(2)
-        ]
-        self.parameters: dict[str, Array] = {}
-        self.vectors: list[SSAValue] = []
-        for _ in range(self.random.randint(5, 20)):
-            self.add_operator()
-        results = self.random.sample(self.images, k=min(3, len(self.images)))
-        results += self.random.sample(self.vectors, k=min(1, len(self.vectors)))
-        self.block.add_op(ReturnOp(*results))
-        types = (list(self.block.arg_types), [r.type for r in results])
-        self.module = ModuleOp([FuncOp("main", types, Region(self.block))])
-
-    def insert(self, op: Operation) -> SSAValue:
-        self.block.add_op(op)
-        return op.results[0]
-
-    def parameter(self, *shape: int) -> SSAValue:
-        name = f"p{len(self.parameters)}"
-        rng = np.random.default_rng(len(self.parameters))
-        self.parameters[name] = rng.integers(-1, 2, shape).astype(np.float32)
-        return self.insert(ParameterOp(name, TensorType(f32, shape)))
-
-    def channels(self, x: SSAValue) -> int:
-        return dims_of(x.type)[1].offset
-
-    def add_operator(self) -> None:
-        x = self.random.choice(self.images)
-        kind = self.random.choice([*("conv", "pool", "concat", "affine", "movement", "sum", "relu"), "slice", "vector"])
-        made = getattr(self, f"make_{kind}")(x)
-        if made is not None:
-            self.images.append(made)
-
-    def make_conv(self, x: SSAValue) -> SSAValue:
-        pad = self.random.choice([0, 1])
-        if self.random.random() < 0.3:
-            ends = [0, 0, pad, pad, 0, 0, pad, pad]
-            x, pad = self.insert(PadOp.of(x, pads=ints(ends), value=FloatAttr(0.0, f32))), 0
-        elif pad == 0 or self.random.random() < 0.5:
-            w, pad = self.parameter(self.random.randint(1, 3), self.channels(x), 1, 1), 0
-            return self.conv(x, w, pad)
-        size = 3 if pad or dims_of(x.type)[2] == 6 else 1
-        return self.conv(x, self.parameter(self.random.randint(1, 3), self.channels(x), size, size), pad)
-
-    def conv(self, x: SSAValue, w: SSAValue, pad: int) -> SSAValue:
-        attributes = {"strides": ints([1, 1]), "dilations": ints([1, 1]), "pads": ints([pad] * 4)}
-        return self.insert(ConvOp.of(x, w, **attributes, groups=IntegerAttr(1, i64)))
-
-    def make_pool(self, x: SSAValue) -> SSAValue:
-        attributes = {"strides": ints([1, 1]), "dilations": ints([1, 1]), "kernel": ints([3, 3]), "pads": ints([1] * 4)}
-        return self.insert(MaxPoolOp.of(x, **attributes, ceil_mode=BoolAttr.from_bool(False)))
-
-    def make_concat(self, x: SSAValue) -> SSAValue | None:
-        parts = [x, *self.random.choices(self.images, k=self.random.randint(0, 2))]
-        if sum(self.channels(p) for p in parts) > 9:
-            return None
-        return self.insert(ConcatOp.of(*parts, axis=IntegerAttr(1, i64)))
-
-    def make_affine(self, x: SSAValue) -> SSAValue:
-        for _ in range(self.random.randint(1, 4)):
-            p = self.parameter(self.channels(x), 1, 1)
-            op = self.random.choice([AddOp, MulOp, SubOp])
-            x = self.insert(op.of(x, p) if op is SubOp or self.random.random() < 0.5 else op.of(p, x))
-        return x
-
-    def make_movement(self, x: SSAValue) -> SSAValue:
-        c = self.channels(x)
-        flat = self.insert(ReshapeOp.of(x, shape=DimsAttr.of([self.batch, c * 16])))
-        if self.random.random() < 0.5:
-            flat = self.insert(NegOp.of(flat))
-        cube = self.insert(ReshapeOp.of(flat, shape=DimsAttr.of([self.batch, c, 4, 4])))
-        axes = self.random.choice([(0, 1, 2, 3), (0, 1, 3, 2)])
-        return self.insert(TransposeOp.of(cube, permutation=ints(axes)))
-
-    def make_sum(self, x: SSAValue) -> SSAValue:
-        others = [y for y in self.images if y.type == x.type]
-        return self.insert(AddOp.of(x, self.random.choice(others)))
-
-    def make_relu(self, x: SSAValue) -> SSAValue:
-        return self.insert(ReluOp.of(x))
-
-    def make_slice(self, x: SSAValue) -> SSAValue | None:
-        c = self.channels(x)
-        if c < 2:
-            return None
-        first, step = self.random.randint(0, 1), self.random.choice([1, 1, 2])
-        return self.insert(SliceOp.of(x, axes=ints([1]), starts=ints([first]), stops=ints([c]), steps=ints([step])))
-
-    def make_vector(self, x: SSAValue) -> None:
-        total = self.insert(ReduceSumOp.of(x, axes=ints([2, 3]), keep_dims=BoolAttr.from_bool(True)))
-        dropped = self.insert(DropoutOp.of(total, ratio=FloatAttr(0.5, f32)))
-        self.vectors.append(self.insert(ReshapeOp.of(dropped, shape=DimsAttr.of([self.batch, self.channels(x)]))))
-
-    def inputs(self) -> list[Array]:
-        n = self.batch.constant if self.batch.constant is not None else 3
-        rng = np.random.default_rng(7)
-        return [rng.integers(-2, 3, (n, 2, 4, 4)).astype(np.float32) for _ in range(2)]
-
-
-GRAPH_PASSES = (RemoveIdentities(), FoldBatchNorm(), FoldPadding(), FoldParameters(), AnnotateViews(), FuseOperators())
+GRAPH_PASSES = (
+    InlineCalls(),
+    StateRequirements(),
+    RemoveIdentities(),
+    FoldBatchNorm(),
+    FoldPadding(),
+    FoldParameters(),
+    AnnotateViews(),
+    FuseOperators(),
+)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -198,6 +86,7 @@ def test_the_random_graphs_reach_what_they_should():
             seen |= {op.name for op in module.walk()}
         seen |= {"te.layouts" for op in module.ops if "te.layouts" in op.attributes}
     assert {f"graph.{op} view" for op in ("concat", "reshape", "slice")} <= seen
+    assert {"scf.if", "scf.while", "loop.invoke", "loop.symbol"} <= seen
     expected = {"memref.subview", "memref.reinterpret_cast", "memref.copy", "memref.alloc", "te.layouts"}
     assert expected | {"graph.define_parameter"} <= seen
 

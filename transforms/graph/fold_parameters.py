@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -15,7 +15,8 @@ from tilework.analysis.functions import body_of, graphs_of, is_returned
 from tilework.analysis.parameters import PREPARE, graph_functions, is_splat, known_in
 from tilework.analysis.unique_names import UniqueNames
 from tilework.dialects.graph.base import GraphOp
-from tilework.dialects.graph.scan import ScanOp
+from tilework.dialects.graph.control import ControlOp
+from tilework.dialects.graph.size import SizeOp
 from tilework.dialects.graph.structure import DefineParameterOp, FusedOp, ParameterOp
 from tilework.transforms.base import TileworkPass
 
@@ -51,8 +52,8 @@ class FoldParameters(TileworkPass):
             graphs = graphs_of(function)
             for graph in graphs:
                 _fold(graph, known_in(graph), preparation)
-                for scan in [o for o in graph.ops if isinstance(o, ScanOp)]:
-                    _name_inside(scan)
+                for control in [o for o in graph.ops if isinstance(o, ControlOp)]:
+                    _name_inside(control)
             for graph in graphs:
                 _erase_unused(graph, known_in(graph))
         preparation.finish(_parameters_of(functions))
@@ -76,14 +77,15 @@ def _fold(graph: Block, known: set[SSAValue], preparation: _Preparation) -> None
 
 def _needs_buffer(value: SSAValue) -> bool:
     """Whether one number repeated has to lie in memory: where it is a result, what kernels take that do not hold it
-    themselves, or what a scan begins with or goes over.
+    themselves, or what control flow begins with, goes over or asks.
 
-    What a scan has as a constant it can hold itself.
+    What it has as a constant it can hold itself.
     """
-    if any(isinstance(use.operation, FusedOp) for use in value.uses):
+    if any(isinstance(use.operation, FusedOp | SizeOp | CallOp) for use in value.uses):
         return True
-    scans = [(use.operation, use.index) for use in value.uses if isinstance(use.operation, ScanOp)]
-    return is_returned(value) or any(i < len(scan.operands) - len(scan.constants) for scan, i in scans)
+    return is_returned(value) or any(
+        use.index < len(use.operation.changing) for use in value.uses if isinstance(use.operation, ControlOp)
+    )
 
 
 def _erase_unused(graph: Block, known: set[SSAValue]) -> None:
@@ -93,23 +95,20 @@ def _erase_unused(graph: Block, known: set[SSAValue]) -> None:
             op.erase()
 
 
-def _name_inside(scan: ScanOp) -> None:
-    """Let the body of a scan name the parameters, and hold the numbers repeated, that it takes as constants."""
-    body, first = scan.body.block, len(scan.operands) - len(scan.constants)
-    kept: list[SSAValue] = []
-    for argument, value in zip(scan.constant_arguments, scan.constants, strict=True):
-        if not isinstance(value.owner, ParameterOp) and not is_splat(value.owner):
-            kept.append(value)
-            continue
-        assert isinstance(value.owner, Operation)
-        inside = value.owner.clone()
-        Rewriter.insert_op(inside, InsertPoint.at_start(body))
-        argument.replace_all_uses_with(inside.results[0])
-        body.erase_arg(argument)
-    scan.operands = [*scan.operands[:first], *kept]
-    scan.properties["operandSegmentSizes"] = DenseArrayBase.from_list(
-        i32, [len(scan.states), len(scan.sequences), len(kept)]
-    )
+def _name_inside(op: ControlOp) -> None:
+    """Let bodies of control flow name the parameters, and hold the numbers repeated, that they take as constants."""
+    taken = [v for v in op.constants if isinstance(v.owner, ParameterOp) or is_splat(v.owner)]
+    kept = [v for v in op.constants if v not in taken]
+    for body in op.bodies:
+        for argument, value in zip(op.constant_arguments(body), list(op.constants), strict=True):
+            if value not in taken:
+                continue
+            assert isinstance(value.owner, Operation)
+            inside = value.owner.clone()
+            Rewriter.insert_op(inside, InsertPoint.at_start(body))
+            argument.replace_all_uses_with(inside.results[0])
+            body.erase_arg(argument)
+    op.keep_constants(kept)
 
 
 def _is_needed(value: SSAValue, known: set[SSAValue]) -> bool:

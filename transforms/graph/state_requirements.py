@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,8 +12,10 @@ from xdsl.ir import Operation
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tilework.algebra.bounds import Domain
+from tilework.algebra.index_expr import Expr, Key
 from tilework.algebra.predicate import Predicate
 from tilework.algebra.requirement import Requirement
+from tilework.analysis.bound_symbols import symbol_binders
 from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import is_compiled
 from tilework.dialects.graph.base import GraphOp
@@ -31,7 +33,7 @@ class StateRequirements(TileworkPass):
           : (tensor<1x4x?xf32, #graph.dims<[1, 4, N]>>)  ->    %y = graph.max_pool %x {kernel = [3], ...}
 
     What holds for all sizes from 0 on is left out, and so are conditions that hold for none. Requires nothing; leaves
-    requirements in front of all other operations.
+    requirements in front of all other operations; those on symbols that operators bind, behind the last of these.
 
     This is an algorithm and no pattern: a condition is stated once, however many operators of the function need it.
     """
@@ -43,34 +45,50 @@ class StateRequirements(TileworkPass):
         assert isinstance(op, FuncOp)
         if not is_compiled(op):
             return
+        binders = symbol_binders(op)
         stated: dict[tuple[Predicate, ...], RequireOp] = {}
         for requirement, source in _needed(op):
             if requirement.any_of not in stated:
                 stated[requirement.any_of] = RequireOp(requirement)
                 copy_location(stated[requirement.any_of], source)
-        for old in [o for o in body_of(op).ops if isinstance(o, RequireOp)]:
+        for old in [o for o in op.walk() if isinstance(o, RequireOp)]:
             old.detach()
             old.erase()
-        Rewriter.insert_op(list(stated.values()), InsertPoint.at_start(body_of(op)))
+        at_start: list[RequireOp] = []
+        for require in stated.values():
+            last = [binder for key, binder in binders.items() if key in require.requirement.variables()][-1:]
+            if last:
+                Rewriter.insert_op(require, InsertPoint.after(last[0]))
+            else:
+                at_start.append(require)
+        Rewriter.insert_op(at_start, InsertPoint.at_start(body_of(op)))
 
 
 def _needed(function: FuncOp) -> Iterator[tuple[Requirement, Operation]]:
     """What is to be stated, with the operation that asks for it; first what is stated already."""
     operations = list(function.walk())
+    limits = {key: binder.most for key, binder in symbol_binders(function).items()}
     for op in operations:
         if isinstance(op, RequireOp):
-            yield from _open(op.requirement, op)
+            yield from _open(op.requirement, op, limits)
     for op in operations:
         if isinstance(op, GraphOp):
             for requirement in op.requirements():
-                yield from _open(requirement, op)
+                yield from _open(requirement, op, limits)
 
 
-def _open(requirement: Requirement, op: Operation) -> Iterator[tuple[Requirement, Operation]]:
-    """A requirement that some sizes meet and others do not. Raises CompileError for one that none meets."""
+def _open(
+    requirement: Requirement, op: Operation, limits: Mapping[Key, Expr | None]
+) -> Iterator[tuple[Requirement, Operation]]:
+    """A requirement that some sizes meet and others do not, of which some have limits.
+
+    Raises CompileError for one that none meets.
+    """
     if requirement.is_always_met():
         return
-    domain = Domain({key: (0, None) for key in requirement.variables()})
+    domain = Domain({key: (0, limits.get(key)) for key in requirement.variables()})
+    if any(domain.proves(p) for p in requirement.any_of):
+        return
     possible = tuple(p.shortest() for p in requirement.any_of if domain.proves(p) is not False)
     if not possible:
         raise CompileError(requirement.text, op)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, cast
 
@@ -21,16 +22,18 @@ from tilework.dialects.graph.arguments import ArgMaxOp, ArgMinOp
 from tilework.dialects.graph.base import GraphOp, numpy_dtype
 from tilework.dialects.graph.broadcast import FmodOp, ModOp
 from tilework.dialects.graph.cast import CastOp
+from tilework.dialects.graph.control import ControlOp, sequence_of, yielded_by
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.elementwise import CeilOp, FloorOp, RoundOp
 from tilework.dialects.graph.extend import ExtendOp
 from tilework.dialects.graph.gather import GatherOp
+from tilework.dialects.graph.iteration import WhileOp
 from tilework.dialects.graph.kernel import KernelOp
 from tilework.dialects.graph.logic import EqualOp, LessEqualOp, LessOp, WhereOp
 from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
 from tilework.dialects.graph.pooling import MaxPoolIndicesOp
 from tilework.dialects.graph.reshape import ReshapeOp
-from tilework.dialects.graph.scan import ScanOp, sequence_of
+from tilework.dialects.graph.scan import ScanOp
 from tilework.dialects.graph.scatter import REPLACE, ScatterOp
 from tilework.dialects.graph.sizes import SectionOp
 from tilework.dialects.graph.structure import YieldOp
@@ -101,8 +104,8 @@ class _Graph:
         """Widen what computes."""
         for op in list(self._block.ops):
             match op:
-                case ScanOp():
-                    self._scan(op)
+                case ControlOp():
+                    self._control(op)
                 case CastOp():
                     self._cast(op)
                 case YieldOp():
@@ -151,22 +154,44 @@ class _Graph:
             op.result.replace_all_uses_with(op.input)
             self._replaced.append(op)
 
-    def _scan(self, scan: ScanOp) -> None:
-        """States, and new sequences, are wide; what a scan goes over, or reads in every step, is what it is."""
-        states = [self._wide(v, scan) for v in scan.states]
-        sequences, constants = ([self._instead.get(v, v) for v in vs] for vs in (scan.sequences, scan.constants))
-        body = scan.body.block
+    def _control(self, op: ControlOp) -> None:
+        """States, new sequences and what is chosen are wide; what a body goes over, or reads every time, is what it is.
+
+        The type of each is known once the bodies are widened.
+        """
+        states: Sequence[SSAValue] = op.states if isinstance(op, ScanOp | WhileOp) else ()
+        operands = [self._wide(v, op) if v in states else self._instead.get(v, v) for v in op.operands]
+        for body in op.bodies:
+            self._widen_body(body, operands[len(operands) - len(body.args) :])
+        made = yielded_by(op.bodies[0]).values.types
+        types = self._results_of(op, made)
+        new = type(op).create(
+            operands=operands,
+            result_types=types,
+            properties=op.properties,
+            regions=[op.detach_region(region) for region in list(op.regions)],
+        )
+        self._replace(op, new)
+
+    def _widen_body(self, body: Block, given: Sequence[SSAValue]) -> None:
+        """Widen a graph whose arguments are given these values."""
         inside, narrow = _Graph(body), list(body.args)
-        for argument, value in zip(narrow, [*states, *sequences, *constants], strict=True):
+        for argument, value in zip(narrow, given, strict=True):
             inside._take(argument, element_type(value.type))
         inside.widen()
         for argument in narrow:
             if argument in inside._instead:
                 body.erase_arg(argument)
-        made = scan.yielded.values.types[len(states) :]
-        types = [*(v.type for v in states), *(sequence_of(type_, scan.steps) for type_ in made)]
-        region = scan.detach_region(scan.body)
-        self._replace(scan, ScanOp(states, sequences, constants, types, region, scan.reverse is not None))
+
+    def _results_of(self, op: ControlOp, yielded: Sequence[Attribute]) -> Sequence[Attribute]:
+        """The types of the results of control flow whose bodies yield these."""
+        match op:
+            case ScanOp() | WhileOp():
+                made = yielded[1:] if isinstance(op, WhileOp) else yielded
+                count = len(op.states)
+                return [*made[:count], *(sequence_of(type_, op.steps) for type_ in made[count:])]
+            case _:
+                return yielded
 
     def _take(self, argument: BlockArgument, element: Attribute) -> None:
         """Let the block take an argument of f32 where it is given one."""

@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tilework.algebra.index_expr import Expr, Key, product, var
 from tilework.analysis.accesses import memref_type, root_buffer
 from tilework.analysis.functions import body_of
-from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, HostSymbols
+from tilework.analysis.host_symbols import ARENA, ARENA_BYTES, AT_RUN_TIME, HostSymbols
 from tilework.analysis.in_place import in_place_pairs
 from tilework.analysis.liveness import buffer_uses, spans_of
 from tilework.analysis.packing import Lifetime, pack
@@ -39,7 +39,8 @@ from tilework.transforms.base import TileworkPass
 
 
 def _legal(op: Operation) -> str | None:
-    return "a temporary outside the arena" if isinstance(op, memref.AllocOp) else None
+    is_outside = isinstance(op, memref.AllocOp) and AT_RUN_TIME not in op.attributes
+    return "a temporary outside the arena" if is_outside else None
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,9 @@ class PlanMemory(TileworkPass):
     in a loop those that are allocated there. An output takes the place of an input that is used for the last time where
     the kernel's accesses allow it (`analysis.in_place`).
     This is an algorithm and no pattern: where a buffer lies depends on when all others are in use.
-    Requires every size to be an expression over the dimensions of the arguments; leaves no allocation.
+    Where a symbol that the function binds has a limit, there is room for that; where it has none, the allocation stays,
+    marked `tilework.at_run_time`. Requires every size to be an expression over the dimensions of the arguments and such
+    symbols; leaves no other allocation.
     """
 
     name = "loop-plan-memory"
@@ -113,21 +116,25 @@ class _Planner:
     def plan(self) -> None:
         """Rewrite the function."""
         allocated = [self._allocated(op) for op in self.function.walk() if isinstance(op, memref.AllocOp)]
+        allocated = [t for t in allocated if not self._stays(t)]
         scratch = [t for call in self.calls for t in self._scratch(call)]
         self._share_in_place({t.alloc.memref: t for t in allocated if t.alloc is not None})
         temporaries = [*allocated, *scratch]
-        owners = [t for t in temporaries if t.host is None]
+        owners = [t for t in temporaries if t.host is None and self.symbols.largest(t.size) is not None]
         spaces = dict.fromkeys([NoneAttr(), *(t.type_.memory_space for t in owners)])
         offsets: dict[int, Expr] = {}
         arenas: dict[Attribute, SSAValue] = {}
         for space in spaces:
             inside = [t for t in owners if t.type_.memory_space == space]
-            packing = pack([Lifetime(t.size, t.first, t.last) for t in inside])
+            packing = pack([Lifetime(self._most(t), t.first, t.last) for t in inside])
             offsets |= {id(t): offset for t, offset in zip(inside, packing.offsets, strict=True)}
             arenas[space] = self._add_arena(packing.size, space)
         lent: dict[Operation, list[SSAValue]] = {}
         for t in temporaries:
-            view = self._view(t, arenas[t.type_.memory_space], offsets[id(t.owner)])
+            if self.symbols.largest(t.size) is None:
+                view = self._allocation(t)
+            else:
+                view = self._view(t, arenas[t.type_.memory_space], offsets[id(t.owner)])
             if t.alloc is None:
                 lent.setdefault(t.user, []).append(view)
             else:
@@ -167,6 +174,30 @@ class _Planner:
         if kernel is None:
             raise CompileError(f"no kernel @{call.kernel_name}; the module has {_listed(self.kernels)}", call)
         return kernel
+
+    def _most(self, t: _Temporary) -> Expr:
+        """How many bytes there are at most."""
+        most = self.symbols.largest(t.size)
+        assert most is not None
+        return most
+
+    def _stays(self, t: _Temporary) -> bool:
+        """Whether nothing says how large a buffer is at most: it is allocated when that is known."""
+        assert t.alloc is not None
+        if self.symbols.largest(t.size) is not None:
+            return False
+        if not isinstance(t.type_.memory_space, NoneAttr):
+            raise CompileError("data alone decide how large a buffer of a device is: give it a limit", t.alloc)
+        t.alloc.attributes[AT_RUN_TIME] = UnitAttr()
+        return True
+
+    def _allocation(self, t: _Temporary) -> SSAValue:
+        """Scratch of which data alone decide the size, allocated in front of the call that it is lent to."""
+        sizes = [self._index(d, t.user) for s, d in zip(t.type_.get_shape(), t.dims, strict=True) if s == DYNAMIC_INDEX]
+        alloc = memref.AllocOp(sizes, [], t.type_)
+        alloc.attributes[AT_RUN_TIME] = UnitAttr()
+        self._insert(alloc, t.user)
+        return alloc.memref
 
     # -- sharing
 
@@ -234,6 +265,8 @@ class _Planner:
 
     def _symbol(self, name: Key, user: Operation) -> SSAValue:
         """A symbol as a value that is there from the start of the function."""
+        if name in self.symbols.named:
+            return self.symbols.named[name].result
         if name not in self.symbol_values:
             place = self.symbols.place_of(name)
             if place is None:

@@ -396,3 +396,21 @@ func.func @f(%x: memref<4xf32>, %y: memref<4xf32, #tilework.device<"npu0">>) {
   loop.call @k ins(%x) outs(%y) : memref<4xf32>, memref<4xf32, #tilework.device<"npu0">>
   func.return
 }
+
+// -----
+
+func.func @f(%n: index) {
+  // expected-error@+1 {{a limit is one number}}
+  %k = loop.symbol "K" = %n at most [3, 4]
+  func.return
+}
+
+// -----
+
+// loop.invoke
+
+func.func @f(%n: index) {
+  // expected-error@+1 {{loop.invoke}}
+  "loop.invoke"(%n) <{callee = @f, operandSegmentSizes = array<i32: 1, 0, 0>}> : (index) -> ()
+  func.return
+}

@@ -156,3 +156,17 @@ func.func @waiting() {
   loop.wait "npu0"
   func.return
 }
+
+// Symbols that are bound while the function runs, with a limit over others and without; a call of a function.
+// CHECK-LABEL: func.func @binding
+// CHECK-NEXT:    %K = loop.symbol "K" = %n at most [2 * N]
+// CHECK-NEXT:    %L = loop.symbol "L" = %K
+// CHECK-NEXT:    loop.invoke @binding ins(%x, %x) outs(%x) symbols(%K, %L) : (memref<?xf32>, memref<?xf32>) -> (memref<?xf32>)
+// CHECK-NEXT:    loop.invoke @waiting ins() outs() : () -> ()
+func.func @binding(%n: index, %x: memref<?xf32>) {
+  %K = loop.symbol "K" = %n at most [2 * N]
+  %L = loop.symbol "L" = %K
+  loop.invoke @binding ins(%x, %x) outs(%x) symbols(%K, %L) : (memref<?xf32>, memref<?xf32>) -> (memref<?xf32>)
+  loop.invoke @waiting ins() outs() : () -> ()
+  func.return
+}

@@ -159,3 +159,26 @@ func.func @nested(%h: tensor<4xf32>, %xs: tensor<5x3x4xf32>) -> tensor<5x4xf32> 
   }
   func.return %ys : tensor<5x4xf32>
 }
+
+// -----
+
+// What is known is known in sides and bodies: they name parameters themselves, and what they compute of these is
+// computed before the first run.
+// CHECK-LABEL: func.func @main(
+// CHECK-NEXT:    graph.if %c with (%x) : with (tensor<4xf32>)
+// CHECK-NEXT:    ^bb{{.*}}(%{{.*}}: tensor<4xf32>):
+// CHECK-NEXT:      %[[P:.*]] = graph.parameter @{{.*}} : tensor<4xf32>
+// CHECK-NEXT:      graph.add %{{.*}}, %[[P]]
+func.func @main(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %w = graph.parameter @w : tensor<4xf32>
+  %y = graph.if %c with (%w, %x) : with (tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>) {
+  ^bb0(%v: tensor<4xf32>, %a: tensor<4xf32>):
+    %0 = graph.exp %v : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = graph.add %a, %0 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    graph.yield %1 : tensor<4xf32>
+  } else {
+  ^bb0(%v: tensor<4xf32>, %a: tensor<4xf32>):
+    graph.yield %a : tensor<4xf32>
+  }
+  func.return %y : tensor<4xf32>
+}

@@ -40,3 +40,18 @@ func.func @stated(%x: tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x8xf32, #
   %y = graph.reshape %x {shape = #graph.dims<[N floordiv 2, 8]>, checked} : (tensor<?x4xf32, #graph.dims<[N, 4]>>) -> tensor<?x8xf32, #graph.dims<[N floordiv 2, 8]>>
   func.return %y : tensor<?x8xf32, #graph.dims<[N floordiv 2, 8]>>
 }
+
+// -----
+
+// What follows from the limit of a size needs no requirement; another condition on it stands where it is bound.
+// CHECK-LABEL: func.func @told(
+// CHECK-NEXT:    graph.size "K"
+// CHECK-NEXT:    graph.require [K - 3 >= 0]
+// CHECK-NEXT:    graph.section
+// CHECK-NEXT:    graph.top_k
+func.func @told(%n: tensor<i64>, %x: tensor<?xf32, #graph.dims<[N]>>) -> tensor<3xf32> {
+  %k = graph.size "K" = %n at most [N] : tensor<i64>
+  %s = graph.section %x, %k {axis = 0 : i64, start = #graph.dims<[0]>, size = #graph.dims<[K]>} : (tensor<?xf32, #graph.dims<[N]>>, tensor<?xi1, #graph.dims<[K]>>) -> tensor<?xf32, #graph.dims<[K]>>
+  %v, %i = graph.top_k %s {axis = 0 : i64, count = 3 : i64, largest = true} : (tensor<?xf32, #graph.dims<[K]>>) -> (tensor<3xf32>, tensor<3xi64>)
+  func.return %v : tensor<3xf32>
+}

@@ -131,3 +131,31 @@ func.func @prepare() {
   graph.define_parameter @p.neg, %v : tensor<7xf16>
   func.return
 }
+
+// -----
+
+// Both sides of a choice make f32; a loop's states are f32, its condition is what it was.
+// CHECK-LABEL: func.func @control(
+// CHECK:         graph.if %c with (%x) : with (tensor<4xf16>) -> (tensor<4xf32>) {
+// CHECK:           graph.yield %{{.*}} : tensor<4xf32>
+// CHECK:         } else {
+// CHECK:           graph.yield %{{.*}} : tensor<4xf32>
+// CHECK:         graph.while %c from (%{{.*}}) : from (tensor<4xf32>) -> (tensor<4xf32>) {
+// CHECK:           graph.yield %{{.*}}, %{{.*}} : tensor<i1>, tensor<4xf32>
+func.func @control(%c: tensor<i1>, %x: tensor<4xf16>) -> tensor<4xf16> {
+  %y = graph.if %c with (%x) : with (tensor<4xf16>) -> (tensor<4xf16>) {
+  ^bb0(%a: tensor<4xf16>):
+    %0 = graph.exp %a : (tensor<4xf16>) -> tensor<4xf16>
+    graph.yield %0 : tensor<4xf16>
+  } else {
+  ^bb0(%a: tensor<4xf16>):
+    graph.yield %a : tensor<4xf16>
+  }
+  %z = graph.while %c from (%y) : from (tensor<4xf16>) -> (tensor<4xf16>) {
+  ^bb0(%s: tensor<4xf16>):
+    %1 = graph.exp %s : (tensor<4xf16>) -> tensor<4xf16>
+    %no = arith.constant dense<false> : tensor<i1>
+    graph.yield %no, %1 : tensor<i1>, tensor<4xf16>
+  }
+  func.return %z : tensor<4xf16>
+}

@@ -157,3 +157,51 @@ func.func @devices(%x: memref<16xf32>, %y: memref<16xf32>) {
   "memref.copy"(%e, %y) : (memref<16xf32, #tilework.device<"npu0">>, memref<16xf32>) -> ()
   func.return
 }
+
+// -----
+
+// Sides of a choice are not run together: what they allocate shares memory.
+// CHECK-LABEL: func.func @sides(
+// CHECK-SAME:    tilework.arena_bytes = #graph.dims<[64]>
+// CHECK:         scf.if
+// CHECK-NEXT:      %[[O:.*]] = arith.constant 0 : index
+// CHECK-NEXT:      %a = memref.view %{{.*}}%[[O]]
+// CHECK:         } else {
+// CHECK-NEXT:      %[[P:.*]] = arith.constant 0 : index
+// CHECK-NEXT:      %b = memref.view %{{.*}}%[[P]]
+loop.kernel @exp ins(%a: memref<10xf32>) outs(%b: memref<10xf32>)
+func.func @sides(%c: memref<i1>, %x: memref<10xf32>, %y: memref<10xf32>) {
+  %0 = memref.load %c[] : memref<i1>
+  scf.if %0 {
+    %a = memref.alloc() : memref<10xf32>
+    loop.call @exp ins(%x) outs(%a) : memref<10xf32>, memref<10xf32>
+    loop.call @exp ins(%a) outs(%y) : memref<10xf32>, memref<10xf32>
+  } else {
+    %b = memref.alloc() : memref<10xf32>
+    loop.call @exp ins(%x) outs(%b) : memref<10xf32>, memref<10xf32>
+    loop.call @exp ins(%b) outs(%y) : memref<10xf32>, memref<10xf32>
+  }
+  func.return
+}
+
+// -----
+
+// There is room for as much as a symbol is at most; without a limit, the allocation stays.
+// CHECK-LABEL: func.func @named(
+// CHECK-SAME:    tilework.arena_bytes = #graph.dims<[64 * ((N + 15) floordiv 16)]>
+// CHECK:         %K = loop.symbol "K" = %{{.*}} at most [N]
+// CHECK:         %t = memref.view %{{.*}}[%K] : memref<?xi8> to memref<?xf32>
+// CHECK:         %L = loop.symbol "L"
+// CHECK-NEXT:    %u = memref.alloc(%L) {tilework.at_run_time} : memref<?xf32>
+loop.kernel @exp ins(%a: memref<?xf32> [M]) outs(%b: memref<?xf32> [M]) symbols(%M)
+func.func @named(%n: memref<i64>, %x: memref<?xf32> {tilework.dims = #graph.dims<[N]>}) {
+  %0 = memref.load %n[] : memref<i64>
+  %1 = arith.index_cast %0 : i64 to index
+  %K = loop.symbol "K" = %1 at most [N]
+  %t = memref.alloc(%K) : memref<?xf32>
+  loop.call @exp ins(%t) outs(%t) symbols(%K) : memref<?xf32>, memref<?xf32>
+  %L = loop.symbol "L" = %1
+  %u = memref.alloc(%L) : memref<?xf32>
+  loop.call @exp ins(%u) outs(%u) symbols(%L) : memref<?xf32>, memref<?xf32>
+  func.return
+}

@@ -1,0 +1,19 @@
+"""As many indices as data decide. For converting."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from tilework.algebra.index_expr import const
+from tilework.dialects.graph import PositionsOp
+from tilework.frontends.onnx.node import Node, value_dims
+from tilework.frontends.onnx.sizes import section
+from tilework.frontends.onnx.told_sizes import size_told
+from tilework.frontends.onnx.values import Value
+
+
+def positions_of(node: Node, mask: SSAValue) -> Value:
+    """Where a vector of truth values holds: as many indices as data decide."""
+    [size] = value_dims(mask)
+    positions, count = node.emit_all(PositionsOp, mask)
+    return section(node, positions, 0, const(0), size_told(node.emitter, count, size, node.title), 1)

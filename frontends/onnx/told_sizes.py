@@ -1,0 +1,73 @@
+"""Integers of the running model as sizes: each becomes an expression over symbols that `graph.size` binds."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, i64
+from xdsl.ir import SSAValue
+
+from tilework.algebra.index_expr import Expr, const, product
+from tilework.dialects.arith import ConstantOp
+from tilework.dialects.graph import CastOp, ConcatOp, RangeOp, ReshapeOp, SizeOp, SliceOp
+from tilework.dialects.graph.base import ints
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.dialects.support.shapes import dims_of, element_type
+from tilework.frontends.onnx.emitter import Emitter
+
+MOST_SIZES = 16
+"""No list of sizes is longer."""
+
+
+def size_told(emitter: Emitter, number: SSAValue, most: Expr | None, title: str) -> Expr:
+    """A number, an integer without dimensions, as a size from 0 to a limit; the same number is the same symbol.
+
+    The running model refuses another number.
+    """
+    if number not in emitter.told:
+        value = number
+        if element_type(value.type) != i64:
+            value = emitter.insert(CastOp.of(value, to=i64), title)
+        symbol = emitter.fresh_symbol(title)
+        emitter.bind(symbol, emitter.insert(SizeOp(str(symbol), value, most), title))
+        emitter.told[number] = symbol
+    return emitter.told[number]
+
+
+def sizes_told(emitter: Emitter, numbers: SSAValue, most: Expr | None, title: str) -> list[Expr] | None:
+    """The elements of a vector of integers, or of one integer, as sizes; None where there are too many, or open many.
+
+    What a vector was put together of is looked for, so that a size that is known stays known.
+    """
+    count = product(dims_of(numbers.type)).constant
+    if len(dims_of(numbers.type)) > 1 or count is None or count > MOST_SIZES:
+        return None
+    match numbers.owner:
+        case ConcatOp() as concat:
+            parts = [sizes_told(emitter, part, most, title) for part in concat.inputs]
+            return None if None in parts else [size for part in parts if part is not None for size in part]
+        case ReshapeOp() as reshape if len(dims_of(reshape.input.type)) <= 1:
+            return sizes_told(emitter, reshape.input, most, title)
+        case CastOp() as cast if element_type(cast.input.type) == i64:
+            return sizes_told(emitter, cast.input, most, title)
+        case RangeOp() as counted if count == 1:
+            return [counted.first.data[0]]
+        case ConstantOp(value=DenseIntOrFPElementsAttr() as constant):
+            return (
+                [const(int(number)) for number in constant.get_values()][:1] * count
+                if constant.is_splat()
+                else [const(int(number)) for number in constant.get_values()]
+            )
+        case _:
+            return [size_told(emitter, _element(emitter, numbers, i, title), most, title) for i in range(count)]
+
+
+def _element(emitter: Emitter, numbers: SSAValue, i: int, title: str) -> SSAValue:
+    """One element of a vector, without dimensions; the same operators for the same element."""
+    if not dims_of(numbers.type):
+        return numbers
+    if (numbers, i) not in emitter.elements:
+        taken = numbers
+        if dims_of(numbers.type) != (const(1),):
+            bounds = {"axes": ints([0]), "starts": ints([i]), "stops": ints([i + 1]), "steps": ints([1])}
+            taken = emitter.insert(SliceOp.of(numbers, **bounds), title)
+        emitter.elements[numbers, i] = emitter.insert(ReshapeOp.of(taken, shape=DimsAttr.of([])), title)
+    return emitter.elements[numbers, i]
