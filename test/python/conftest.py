@@ -49,7 +49,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def compile_in_this_process() -> Iterator[None]:
-    """Lets `tw.compile` start no workers unless it is told how many: a small model takes less time than starting one."""
+    """Lets `tw.compile` start no workers unless it is told how many: small models take less time than starting one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("tilework.driver.pool.physical_cores", lambda: 1)
         yield

@@ -155,6 +155,7 @@ def _write_report(
     result = {
         "model": title_of(options.model),
         "target": ", ".join(str(target) for target in targets_of(program).values()),
+        "precision": options.precision,
         "seconds": report.seconds,
         "compiled": len(report.kernels) - len(report.cached),
         "cached": len(report.cached),

@@ -23,8 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="what `tilework bench MODEL --kernels --json FILE.json` wrote, or `tilework tune --records FILE.jsonl`; or "
-        "two pages of `tilework compile --report FILE.html`, to show them side by side",
+        help="what `tilework bench MODEL --kernels --json FILE.json` wrote, or `tilework tune --records FILE.jsonl`; "
+        "or two pages of `tilework compile --report FILE.html`, to show them side by side",
     )
     parser.add_argument("-o", "--output", metavar="FILE.html", help="where to write the page; else beside the file")
 
@@ -51,7 +51,7 @@ def _page(sources: Sequence[Path]) -> str:
     if pages:
         if len(sources) != 2 or len(pages) != 2:
             raise UsageError("pages of tilework compile --report are shown side by side: give two of them")
-        return compile_page([result for page in pages for result in read_page(page)])
+        return compile_page([read_page(page) for page in pages])
     if len(sources) > 1:
         raise UsageError("give one file of measurements or records; two are taken of pages that end in .html")
     [source] = sources

@@ -20,7 +20,8 @@ from tilework.tools.report.roofline_plot import drawn, roofline_plot
 from tilework.tools.report.timeline import timeline
 
 Result = Mapping[str, Any]
-"""One compilation: what `explain` returns, and "model", "target", "seconds" by phase, "run" (None where not timed)."""
+"""One compilation: what `explain` returns; "model", "target", "precision"; "seconds" by phase, how many kernels were
+"compiled" and "cached"; and the "run", which `time_kernels` returns, or None where nothing was timed."""
 
 DATA = '<script type="application/json" id="data">'
 """How a page begins the part that `read_page` reads again."""
@@ -36,15 +37,17 @@ def compile_page(results: Sequence[Result]) -> str:
     if len(results) == 2:
         content += _comparison(*results)
     class_ = "results beside" if len(results) == 2 else "results"
-    content.append(element("div", *(_section(result) for result in results), class_=class_))
-    text = json.dumps([{**result, "kernels": _kernels(result)} for result in results]).replace("</", "<\\/")
+    titles = ["First: {}", "Second: {}"] if len(results) == 2 else ["{}"]
+    sections = [_section(result, title.format(result["model"])) for result, title in zip(results, titles, strict=True)]
+    content.append(element("div", *sections, class_=class_))
+    text = json.dumps([{**result, "facts": _facts(result)} for result in results]).replace("</", "<\\/")
     data = element("script", text, type="application/json", id="data")
     program = element("script", (HERE / "explorer.js").read_text(encoding="utf-8"))
     return document(f"Tilework: {title}", content, [data, program], class_="wide")
 
 
-def read_page(path: Path) -> list[Result]:
-    """The compilations that a page shows. Raises TileworkError for a file that is no such page."""
+def read_page(path: Path) -> Result:
+    """The compilation that a page shows. Raises TileworkError for a file that is no such page, or one of two."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -53,21 +56,23 @@ def read_page(path: Path) -> list[Result]:
     if start < 0:
         raise TileworkError(f"{path} is no page that tilework compile --report wrote")
     results: list[Result] = json.JSONDecoder().raw_decode(text, start + len(DATA))[0]
-    if results[0]["schema"] != SCHEMA:
-        found = results[0]["schema"]
-        raise TileworkError(f"{path} has schema {found}, this Tilework reads {SCHEMA}: compile again")
-    return results
+    if len(results) != 1:
+        raise TileworkError(f"{path} shows two compilations already: give pages of one")
+    [result] = results
+    if result["schema"] != SCHEMA:
+        raise TileworkError(f"{path} has schema {result['schema']}, this Tilework reads {SCHEMA}: compile again")
+    return result
 
 
 # ---- One compilation -------------------------------------------------------------------------------------------------
 
 
-def _section(result: Result) -> Element:
+def _section(result: Result, title: str) -> Element:
     measured = _measured(result)
     return element(
         "section",
-        element("h2", result["model"]),
-        element("p", result["target"], class_="note target"),
+        element("h2", title),
+        element("p", f"{result['target']}; precision {result['precision']}", class_="note target"),
         _summary(result),
         element("p", element("input", type="search", placeholder="search operators and kernels")),
         element(
@@ -155,17 +160,14 @@ def _apart(result: Result) -> Element:
 # ---- What the panel shows --------------------------------------------------------------------------------------------
 
 
-def _kernels(result: Result) -> dict[str, dict[str, Any]]:
-    """The texts of each kernel, and a sentence of what it does and where it lies under the roofline."""
+def _facts(result: Result) -> dict[str, str]:
+    """A sentence for each kernel: what it does, and where it lies under the roofline."""
     measured = {kernel.name: kernel for kernel in _measured(result)}
     work = {call["kernel"]: call for call in result["program"]["calls"]}
-    return {
-        name: {"texts": texts, "facts": _facts(work.get(name), measured.get(name))}
-        for name, texts in result["texts"].items()
-    }
+    return {name: _fact(work.get(name), measured.get(name)) for name in result["texts"]}
 
 
-def _facts(work: Mapping[str, Any] | None, measured: Measured | None) -> str:
+def _fact(work: Mapping[str, Any] | None, measured: Measured | None) -> str:
     if work is None:
         return "It is called inside of a loop."
     text = f"A call does {work['flops']} operations on {work['bytes']} bytes."

@@ -54,9 +54,9 @@ function searchable(input, nodes, centre) {
 
 // ---- The panel ------------------------------------------------------------------------------------------------------
 
-function texts(kernel) {
+function levels(texts) {
   const shown = make("pre");
-  const buttons = Object.entries(kernel.texts).map(([level, text]) => {
+  const buttons = Object.entries(texts).map(([level, text]) => {
     const button = make("button", level);
     button.addEventListener("click", () => {
       shown.textContent = text;
@@ -76,8 +76,7 @@ function describe(result, node) {
   const apart = result.apart.filter((each) => each.nodes.includes(node.id)).map((each) => each.text);
   const content = [make("h3", node.label), ...list("Operators", node.operators), ...list("Not fused", apart)];
   for (const name of node.kernels) {
-    const kernel = result.kernels[name];
-    content.push(make("h4", `Kernel ${name}`), make("p", kernel.facts), ...texts(kernel));
+    content.push(make("h4", `Kernel ${name}`), make("p", result.facts[name]), ...levels(result.texts[name]));
   }
   return content;
 }
