@@ -19,6 +19,7 @@ from tilework.tools.cli import main
 from tilework.tools.report.compile_page import compile_page, read_page
 from tilework.tools.report.graph_drawing import graph_drawing, layers_of
 
+
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a product whose relu goes into its group, and whose softmax does not."""
@@ -48,7 +49,7 @@ def test_the_page_holds_the_graph_and_every_kernel_at_every_level(page: Path):
         assert f"loop.kernel @{name} " in texts["loop"] and f"{name}:" in texts["asm"]
     assert shown.links == [] and shown.elements["script"] == 2
     assert shown.elements["path"] == 3 and shown.elements["circle"] == 2
-    assert any(text.startswith("r of ") for text in shown.text), "the memory plan says who writes what"
+    assert any(f", written by {product['label']}: " in text for text in shown.text)
 
 
 def test_neighbours_that_stay_apart_have_a_reason(page: Path):

@@ -71,6 +71,8 @@ def explain(module: ModuleOp, precision: str, dims: Mapping[str, int]) -> dict[s
             case "6-loop":
                 _note_texts(found, "loop", module)
                 _note_code(found, module)
+            case _:
+                pass
     return {
         "schema": SCHEMA,
         "nodes": found.nodes,

@@ -136,13 +136,9 @@ def _memory(result: Result) -> list[Element]:
     buffers, calls = result["program"]["buffers"], result["program"]["calls"]
     if not buffers or not calls:
         return []
-    named = [{**b, "name": f"{b['name']} of {_writer(calls[b['first']])}"} for b in buffers]
+    named = [{**b, "writer": calls[b["first"]]["source"] or calls[b["first"]]["kernel"]} for b in buffers]
     caption = f"The arena of {arena_bytes(buffers)} bytes: which temporary lies where during which kernel call."
     return [figure(caption, memory_plan(named, len(calls)))]
-
-
-def _writer(call: Mapping[str, Any]) -> str:
-    return str(call["source"] or call["kernel"])
 
 
 def _phases(result: Result) -> Element:
