@@ -5,6 +5,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# Tests start hundreds of Pythons; each would translate all of Tilework again if none were allowed to keep bytecode.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help demo test lint filecheck unit slow lit fuzz docs clean
 
 help:  ## what there is to make

@@ -16,7 +16,7 @@ from tilework.algebra.errors import TileworkError
 from tilework.algebra.requirement import Requirement
 from tilework.analysis.bound_symbols import told_by_inputs
 from tilework.analysis.host_symbols import ARENA_BYTES, parameter_of
-from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS, PREPARE, graph_functions
+from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS, PREPARE
 from tilework.analysis.program_targets import target_of
 from tilework.backends.base import refuse_as_host, refuse_unaccepted
 from tilework.backends.host_signature import HostInfo
@@ -25,7 +25,7 @@ from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.structure import DefineParameterOp, ParameterOp
 from tilework.driver.ir_printer import PrintingOptions, ir_text
 from tilework.driver.kernels import KernelCode, compile_kernels
-from tilework.driver.price_ahead import price_ahead
+from tilework.driver.known_choices import apply_rules, keep_choices
 from tilework.driver.read_program import level_of
 from tilework.driver.replaceable import Replaceable, defaults_of
 from tilework.driver.session import Session
@@ -69,6 +69,7 @@ def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: S
             session.run("plan-host", module)
         host, info = compile_host(module)
         code.host.append(host)
+    keep_choices(session)
     info = replace(info, devices=tuple(_labelled(use, code) for use in info.devices))
     used = {p.name: np.asarray(lowered.parameters[p.name], order="C") for p in info.parameters}
     return CompiledModel(code, info, used, report, lowered.requirements, lowered.replaceable, lowered.prepare)
@@ -110,9 +111,7 @@ def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Ses
     with report.phase("graph"):
         session.run("optimize-graph", module)
         requirements = tuple(op.requirement for op in module.walk() if _is_told_by_inputs(op))
-        for function in graph_functions(module):
-            price_ahead(function, session)
-        session.run("apply-rules", module, precision=session.precision)
+        apply_rules(module, session)
     with report.phase("parameters"):
         prepared = prepare_parameters(module, parameters)
         replaceable = Replaceable.of(module, defaults, fixed, parameters)

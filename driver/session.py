@@ -48,6 +48,8 @@ def log_report(report: CompileReport) -> None:
 class Session:
     """One compilation. `instrumentations` watch the passes over the whole module.
 
+    chosen: what the rules made of the program, which is not in the cache yet: see `known_choices`.
+
     tuned: schedules that a search found, as `bring_schedules` takes them; None where no search was asked for.
     """
 
@@ -59,6 +61,7 @@ class Session:
     report: CompileReport = field(default_factory=CompileReport)
     context: Context = field(default_factory=make_context)
     tuned: Mapping[str, str] | None = None
+    chosen: dict[str, str] = field(default_factory=dict[str, str])
 
     def run(self, phase: str, module: ModuleOp, **options: str) -> None:
         """Run one phase over the module, in place. Raises what its passes raise."""

@@ -59,7 +59,7 @@ def tune_program(
     watcher: Watcher,
     site: Site,
 ) -> Tuned:
-    """As `tilework.tune`, of a te program, perhaps with a schedule that has knobs, or of a template."""
+    """Do what `tilework.tune` does for a te program, perhaps with a schedule that has knobs, or for a template."""
     if isinstance(program, TemplateProgram):
         task, space = _of_template(program, machine, rules, budget.seed)
     else:

@@ -20,7 +20,7 @@ from tilework.runtime.cache import source_hash
 from tilework.tuning.measuring.outcome import Failure, Outcome
 
 VERSION = 1
-"""Of the lines' form."""
+"""The version of the form that lines have."""
 
 DEFAULT = "default"
 """In place of a sketch's name, in the record of the schedule that needs no search."""
@@ -139,7 +139,7 @@ def merge_records(paths: Iterable[Path], into: Path) -> int:
 
 
 def best_schedules(records: Iterable[Record], threads: int) -> dict[str, str]:
-    """For each kernel, by its key, the schedule that a search ended with; none where the default was as fast.
+    """Find the schedule that a search ended with, by the kernel's key; none where the default was as fast.
 
     Of several searches the one that gained most counts; only what this compiler measured, with so many threads, does.
     """

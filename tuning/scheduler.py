@@ -39,7 +39,7 @@ class TaskScheduler:
             self._before[search] = before
 
     def _gain(self, search: Search) -> float:
-        """By how many seconds a run of the network may become shorter in the next turn."""
+        """How many seconds shorter a run of the network may become in the next turn."""
         best = search.best
         assert best is not None and best.seconds is not None
         recent = max(0.0, self._before.get(search, best.seconds) - best.seconds)

@@ -115,7 +115,7 @@ class Task:
 
     @property
     def allowed(self) -> float:
-        """By how many units in the last place of the largest number a result may be off."""
+        """How many units in the last place of the largest number a result may be off."""
         return SLACK * sum(size_of(c.reduction) + 4 for c in self.kernel.computes)
 
     @cached_property

@@ -119,7 +119,15 @@ class Read:
 
     def crowds(self, axis: str, count: int, element_bytes: int, target: CpuTarget) -> bool:
         """Whether they leave hardly any room there for lines of something else."""
-        return self.crowd(axis, count, element_bytes, target) > ways_of(target) - target.machine.caches.spare_ways
+        return count > self.room(axis, element_bytes, target)
+
+    def room(self, axis: str, element_bytes: int, target: CpuTarget) -> int:
+        """How many iterations of an axis leave room there; LARGE where all do, as their lines lie in all places."""
+        lines, inside = divmod(self.step(axis) * element_bytes, LINE_BYTES)
+        if inside or not lines:
+            return LARGE
+        caches = target.machine.caches
+        return (ways_of(target) - caches.spare_ways) * (caches.sets // gcd(caches.sets, lines))
 
     def distinct(self, points: Mapping[str, range]) -> int:
         """How many different elements are read at all these points of axes, roughly, the others standing still.

@@ -342,6 +342,9 @@ class _Step:
     row: str | None
     pieces: int
     taps: Mapping[str, range] = field(default_factory=dict[str, range])
+    _known: dict[tuple[tuple[str, int], ...], float] = field(
+        default_factory=dict[tuple[tuple[str, int], ...], float], init=False, compare=False
+    )
 
     def cost(self, factors: Mapping[str, int]) -> float:
         """Cycles per useful result and reduction step."""
@@ -374,7 +377,13 @@ class _Step:
         return self.of.output.step(self.vector) == 1 and extent % line == 0 and self.width * self.vectors % line > 0
 
     def cycles(self, factors: Mapping[str, int]) -> float:
-        """The cycles of a tile with these factors of the other axes."""
+        """The cycles of a tile with these factors of the other axes; what one tile leaves is another's whole."""
+        key = tuple(factors.items())
+        if key not in self._known:
+            self._known[key] = self._cycles_of(factors)
+        return self._known[key]
+
+    def _cycles_of(self, factors: Mapping[str, int]) -> float:
         accumulators, core = self._accumulators(factors), self.of.target.machine.core
         loads, elements = 0.0, 0.0
         for read, load in self.reads:
@@ -423,10 +432,18 @@ class _Step:
         """How much longer loads take whose lines drive each other out of the nearest cache."""
         if read in self.crowded:
             return self.of.target.machine.caches.crowded
-        if read in self.along:
-            return 1.0
-        crowds = (read.crowds(axis, f, self.of.element_bytes, self.of.target) for axis, f in factors.items())
-        return self.of.target.machine.caches.crowded if any(crowds) else 1.0
+        crowds = any(factors.get(axis, 1) > room for axis, room in self._rooms[read])
+        return self.of.target.machine.caches.crowded if crowds else 1.0
+
+    @cached_property
+    def _rooms(self) -> Mapping[Read, Sequence[tuple[str, int]]]:
+        """For each read of which all vectors take the same, the axes along which few iterations have room, and how
+        many."""
+        rooms: dict[Read, Sequence[tuple[str, int]]] = dict.fromkeys(self.along, ())
+        for read in (r for r, _ in self.reads if r not in self.along):
+            known = [(axis, read.room(axis, self.of.element_bytes, self.of.target)) for axis in self.of.extents]
+            rooms[read] = [(axis, room) for axis, room in known if room < LARGE]
+        return rooms
 
     def row_of(self, factors: Mapping[str, int]) -> str | None:
         """The row axis if enough results lie side by side to be transposed."""

@@ -56,14 +56,11 @@ def _tilings(axes: Sequence[str], factors: Callable[[str], Sequence[int]], most:
 
 def tile_parts(
     axes: Sequence[str], factors: Mapping[str, int], extents: Mapping[str, int]
-) -> Iterator[tuple[int, dict[str, int]]]:
+) -> Sequence[tuple[int, dict[str, int]]]:
     """How many tiles there are of which factors: whole ones, and what is left at the end of each axis."""
-    if not axes:
-        yield 1, {}
-        return
-    axis, *rest = axes
-    whole, left = divmod(extents[axis], factors[axis])
-    for count, part in tile_parts(rest, factors, extents):
-        yield whole * count, {axis: factors[axis], **part}
-        if left:
-            yield count, {axis: left, **part}
+    parts: list[tuple[int, dict[str, int]]] = [(1, {})]
+    for axis in reversed(axes):
+        whole, left = divmod(extents[axis], factors[axis])
+        cut = [(whole, factors[axis]), (1, left)] if left else [(whole, factors[axis])]
+        parts = [(count * times, {axis: factor, **part}) for count, part in parts for times, factor in cut]
+    return parts

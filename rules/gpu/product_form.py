@@ -173,7 +173,7 @@ class _Form:
 
 
 def _quotients(exprs: Sequence[Expr], axis: str) -> Iterator[int]:
-    """By which constants an axis is divided in index expressions."""
+    """Give the constants by which index expressions divide an axis."""
     for e in exprs:
         for atom, _ in e.terms:
             if isinstance(atom, Compound) and atom.kind == "floordiv" and atom.args[0] == var(axis):

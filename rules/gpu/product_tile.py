@@ -37,7 +37,7 @@ WAITING = 600
 """Cycles from when a block asks for the next elements until it has them."""
 
 LANES = 128
-"""Of how many threads a multiprocessor starts an instruction in a cycle."""
+"""A multiprocessor starts an instruction of so many threads in a cycle."""
 
 WARP = 32
 """So many lanes a block takes at least, however few threads it has."""

@@ -32,7 +32,7 @@ class Shares:
 
     @property
     def across(self) -> str:
-        """Along what the numbers of the rows of a block go."""
+        """The thread axis along which the rows of a block are numbered."""
         return "y" if self.along == "x" else "x"
 
     def deal_out(

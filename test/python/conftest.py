@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +39,20 @@ from tilework.targets.cpu.host import host_target
 
 # A shell's background job is started with Ctrl-C ignored, and so would be the processes that the tests interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the million objects that are there before the first test from the collector, which would walk them often."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compile_in_this_process() -> Iterator[None]:
+    """Lets `tw.compile` start no workers unless it is told how many: small models take less time than starting one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tilework.driver.pool.physical_cores", lambda: 1)
+        yield
 
 
 def _parse(text: str) -> ModuleOp:

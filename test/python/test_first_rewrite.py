@@ -47,8 +47,8 @@ class Checkout:
         subprocess.run(command, input=diff, cwd=self.root, text=True, check=True)
 
     def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run Python on the copy."""
-        environment = {**os.environ, "PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
+        """Run Python on the copy, where the next one finds the bytecode of this one."""
+        environment = {**os.environ, "PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": ""}
         command = [sys.executable, *arguments]
         return subprocess.run(command, cwd=self.root, env=environment, capture_output=True, text=True, check=False)
 

@@ -105,7 +105,7 @@ CUBIC = [
 
 @pytest.mark.parametrize(
     "case",
-    [pytest.param(c, marks=[pytest.mark.slow] * ("5, 7)-zeros" not in str(c) and "5, 7)" in str(c))) for c in CUBIC],
+    [pytest.param(c, marks=[pytest.mark.slow] * ("5, 7)-zeros-0" not in str(c) and "5, 7)" in str(c))) for c in CUBIC],
     ids=str,
 )
 def test_cubic(case: Case, cache: KernelCache):

@@ -228,6 +228,11 @@ def test_compile_in_python(tilework: Tilework):
             2,
             "--dump-levels is for a program that begins at the graph; @main of host-level.mlir has buffers",
         ),
+        (
+            ("compile", "host-level.mlir", "--report", "page.html"),
+            2,
+            "--report is for a program that begins at the graph; @main of host-level.mlir has buffers",
+        ),
     ],
 )
 def test_what_is_wrong_is_one_line(

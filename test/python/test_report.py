@@ -20,7 +20,7 @@ from tilework.tools.report.page import report_page
 from tilework.tools.report.roofline_plot import LogAxis, roofline_plot
 from tilework.tools.report.timeline import round_step
 
-VOID = {"meta"}
+VOID = {"input", "meta"}
 
 
 class Page(HTMLParser):

@@ -16,11 +16,15 @@ from tilework.tools.model_source import random_array, symbol_sizes
 
 
 def random_feeds(artefact: str, dims: Mapping[str, int]) -> dict[str, Array]:
-    """A value for every input that an artefact takes, aligned to 64 bytes, as some engines need.
+    """A value for every input that an artefact takes, as `feeds_of`.
 
     The artefact is read, not linked: nothing of ours starts a thread.
     """
-    module = Module.of(read_artifact(Path(artefact)))
+    return feeds_of(Module.of(read_artifact(Path(artefact))), dims)
+
+
+def feeds_of(module: Module, dims: Mapping[str, int]) -> dict[str, Array]:
+    """A value for every input that a module takes, aligned to 64 bytes, as some engines need."""
     rng = np.random.default_rng(0)
     sizes = symbol_sizes(module, dims)
     return {spec.name: aligned(random_array(spec, sizes, rng)) for spec in module.manifest.inputs}

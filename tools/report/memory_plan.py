@@ -20,7 +20,10 @@ LABEL_PIXELS = 7
 
 
 def memory_plan(buffers: Sequence[Mapping[str, Any]], calls: int) -> Element:
-    """Calls to the right, bytes upwards; a box for each buffer. There is at least one buffer, and one call."""
+    """Calls to the right, bytes upwards; a box for each buffer. There is at least one buffer, and one call.
+
+    A buffer's "writer", where it has one, says for people what writes it first.
+    """
     size = arena_bytes(buffers)
     wide, high = (RIGHT - LEFT) / calls, (BOTTOM - TOP) / size
     parts = _axes(size, calls, wide, high)
@@ -29,7 +32,8 @@ def memory_plan(buffers: Sequence[Mapping[str, Any]], calls: int) -> Element:
         height = buffer["bytes"] * high
         top = BOTTOM - buffer["offset"] * high - height
         when = f"call {buffer['first']} to {buffer['last']}"
-        title = f"{buffer['name']}: {buffer['bytes']} bytes at {buffer['offset']}, {when}"
+        writer = f", written by {buffer['writer']}" if "writer" in buffer else ""
+        title = f"{buffer['name']}{writer}: {buffer['bytes']} bytes at {buffer['offset']}, {when}"
         parts.append(box(left, top, width, height, f"buffer{i % COLOURS}", title))
         if height > 14 and width > LABEL_PIXELS * len(buffer["name"]):
             parts.append(label(buffer["name"], left + 4, top + height / 2 + 4))

@@ -9,26 +9,11 @@ from xml.etree.ElementTree import Element
 
 from tilework.tools.bench.roofline import Measured, Roofline, measured_kernels, whole_model
 from tilework.tools.bench.table import inference_rows, kernel_rows, limits_text
-from tilework.tools.report.markup import element, figure, html, table
+from tilework.tools.report.document import document
+from tilework.tools.report.markup import element, figure, table
 from tilework.tools.report.memory_plan import arena_bytes, memory_plan
 from tilework.tools.report.roofline_plot import drawn, roofline_plot
 from tilework.tools.report.timeline import timeline
-
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 1000px; margin: 2rem auto; padding: 0 1rem; color: #222; }
-h1, h2, h3 { font-weight: 600; line-height: 1.2; } h2 { margin-top: 3rem; border-bottom: 1px solid #ccc; }
-table { border-collapse: collapse; margin: 1rem 0; font-variant-numeric: tabular-nums; font-size: 13px; }
-th, td { padding: 2px 10px; text-align: right; } th:first-child { text-align: left; }
-thead th { border-bottom: 1px solid #999; } tbody th { font-weight: normal; }
-tbody tr:hover { background: #f3f3f3; } .note, figcaption { color: #666; font-size: 13px; }
-figure { margin: 1.5rem 0; } svg { max-width: 100%; height: auto; }
-.label { font: 11px system-ui, sans-serif; fill: #444; pointer-events: none; }
-.grid { stroke: #e4e4e4; } .roof { fill: none; stroke: #222; stroke-width: 1.5; }
-.compute { fill: #4477aa; fill-opacity: .75; } .memory { fill: #ee6677; fill-opacity: .75; }
-rect { stroke: #fff; stroke-width: .5; }
-.buffer0 { fill: #bbccee; } .buffer1 { fill: #ccddaa; } .buffer2 { fill: #eeeebb; }
-.buffer3 { fill: #ffcccc; } .buffer4 { fill: #cceeff; } .buffer5 { fill: #dddddd; }
-"""
 
 
 def report_page(measured: Mapping[str, Any]) -> str:
@@ -38,14 +23,7 @@ def report_page(measured: Mapping[str, Any]) -> str:
     if len(models) > 1:
         content += _all_models(models)
     content += [part for model in models for part in _model(model)]
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width"),
-        element("title", "Tilework, measured"),
-        element("style", STYLE),
-    )
-    return html(element("html", head, element("body", *content), lang="en"))
+    return document("Tilework, measured", content)
 
 
 def _machine(machine: Mapping[str, Any]) -> Element:

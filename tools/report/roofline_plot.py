@@ -11,6 +11,9 @@ from tilework.tools.report.markup import element, label, line, svg
 
 WIDTH, HEIGHT = 960.0, 430.0
 LEFT, RIGHT, TOP, BOTTOM = 50.0, 690.0, 25.0, 385.0
+PEAK_LABEL = 110.0
+"""How many pixels the text of the peak takes, which ends at the right."""
+
 NUMBERED = 20
 """So many have a number, and their name beside the plot; the others' names are under the mouse."""
 
@@ -83,7 +86,7 @@ def roof(roofline: Roofline, x: LogAxis, y: LogAxis, operation: str) -> list[Ele
     return [
         element("polyline", points=points, class_="roof"),
         label(f"{peak:.1f} G{operation}/s", RIGHT, y.at(peak) - 5, "end"),
-        label(bandwidth, x.at(roofline.ridge) - 8, y.at(peak) - 5, "end"),
+        label(bandwidth, min(x.at(roofline.ridge) - 8, RIGHT - PEAK_LABEL), y.at(peak) - 5, "end"),
     ]
 
 
@@ -93,7 +96,8 @@ def _dot(kernel: Measured, number: int, share: float, x: LogAxis, y: LogAxis) ->
         f"{number} {kernel.name}: {kernel.rate / 1e9:.1f} GFLOP/s at {kernel.intensity:.1f} FLOP/byte, "
         f"{100 * share:.1f} % of the time"
     )
-    parts = [element("circle", element("title", title), cx=left, cy=top, r=radius, class_=kernel.bound)]
+    place = {"cx": left, "cy": top, "r": radius}
+    parts = [element("circle", element("title", title), **place, class_=kernel.bound, data_kernel=kernel.name)]
     if number <= NUMBERED:
         parts.append(label(str(number), left + radius + 2, top + 4))
     return parts

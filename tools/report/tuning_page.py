@@ -8,8 +8,8 @@ from difflib import unified_diff
 from itertools import accumulate
 from xml.etree.ElementTree import Element
 
-from tilework.tools.report.markup import element, figure, html, label, line, svg, table
-from tilework.tools.report.page import STYLE
+from tilework.tools.report.document import document
+from tilework.tools.report.markup import element, figure, label, line, svg, table
 from tilework.tools.report.roofline_plot import LogAxis
 from tilework.tuning.records import DEFAULT, Record
 
@@ -25,10 +25,7 @@ def tuning_page(records: Sequence[Record]) -> str:
     content = [element("h1", "Tilework, tuned"), table(*_overview(kernels.values()))]
     for (name, _), of_kernel in kernels.items():
         content += [element("h2", name), *_kernel(of_kernel)]
-    head = element(
-        "head", element("meta", charset="utf-8"), element("title", "Tilework, tuned"), element("style", STYLE)
-    )
-    return html(element("html", head, element("body", *content), lang="en"))
+    return document("Tilework, tuned", content)
 
 
 def _overview(kernels: Iterable[Sequence[Record]]) -> tuple[list[str], list[list[str]]]:

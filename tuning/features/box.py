@@ -48,7 +48,7 @@ class Box:
         return low, high
 
     def steps(self, form: Form) -> Mapping[Key, Number]:
-        """By how much an expression changes from the first iteration of each loop to the second, the others at 0."""
+        """How much an expression changes from the first iteration of each loop to the second, the others at 0."""
         steps = {key: self.numbers.of(coefficient) for key, coefficient in form.coefficients.items()}
         for coefficient, atom in form.curved:
             zero: dict[Key, Number] = {key: 0.0 for key in self._keys(atom)}

@@ -17,7 +17,7 @@ from tilework.tuning.features.registers import NEAR, Registers, masked
 from tilework.tuning.features.shares import Shares
 
 SLOTS: Mapping[str, float] = {MULTIPLY_ADD: 1.0, SIMPLE: 1.0, INTEGER: 1.0, DIVISION: 8.0, FUNCTION: 16.0}
-"""As long as how many simple instructions an operation takes."""
+"""How many simple instructions take as long as an operation."""
 
 
 class Code:
@@ -65,7 +65,7 @@ class Code:
         return known
 
     def access_cycles(self, access: Access) -> Number:
-        """Of loading or storing one vector."""
+        """The cycles of loading or storing one vector."""
         levels, slots = self.levels, self._core.store_slots if access.stores else 1.0
         step = levels.lane_step(access)
         whole = slots * (1 + self._crossing(access)) / self.per_cycle
@@ -93,18 +93,18 @@ class Code:
 
     @cached_property
     def arithmetic_cycles(self) -> Number:
-        """Of all the instructions on numbers."""
+        """The cycles of all the instructions on numbers."""
         levels = self.levels
         return levels.blocks * levels.copies * levels.vectors * self.slots * self.share / self.per_cycle
 
     @cached_property
     def load_cycles(self) -> Number:
-        """Of all loads."""
+        """The cycles of all loads."""
         return total(self.transfers(a) * self.access_cycles(a) for a in self.body.accesses if not a.stores)
 
     @cached_property
     def store_cycles(self) -> Number:
-        """Of all stores."""
+        """The cycles of all stores."""
         return total(self.transfers(a) * self.access_cycles(a) for a in self.body.accesses if a.stores)
 
     @cached_property
@@ -134,13 +134,13 @@ class Code:
 
     @cached_property
     def decode_cycles(self) -> Number:
-        """Of decoding straight-line code that is too long to be kept."""
+        """The cycles of decoding straight-line code that is too long to be kept."""
         decoded = self.length * self.levels.blocks * self.share / self._core.decoded_per_cycle
         return np.where(np.greater(self.length, self._core.decoded), decoded, 0.0)
 
     @cached_property
     def loop_cycles(self) -> Number:
-        """Of counting and jumping."""
+        """The cycles of counting and jumping."""
         entered: Number = 1.0
         cycles: Number = 0.0
         for level in self.levels.listed:

@@ -18,7 +18,7 @@ from tilework.tuning.features.program import Access
 from tilework.tuning.features.registers import NEAR, masked
 
 CURVE = tuple(range(0, 30, 3))
-"""Of so many iterations, as powers of 2, it is told how much they compute for each byte that they touch."""
+"""Columns tell how much so many iterations, as powers of 2, compute for each byte that they touch."""
 
 LOADS = 3
 """So many loads of the main body have columns of their own, the first ones."""
@@ -45,7 +45,7 @@ def _logarithm(column: Column) -> Column:
 
 
 def _sum_of(count: Callable[[MeasuredBody], Number]) -> Column:
-    """Over all bodies."""
+    """Make a column of the sum of a count over all bodies."""
     return _logarithm(lambda measured, _: total(map(count, measured.bodies)))
 
 
@@ -159,7 +159,7 @@ def _access_columns() -> Iterator[tuple[str, Column]]:
 
 
 def _of_access(body: MeasuredBody, which: int, part: Callable[[MeasuredBody, Access], Number]) -> Number:
-    """Of one of the accesses that have columns; 0 where there are fewer."""
+    """Make a column of one of the accesses that have columns; it is 0 where there are fewer."""
     return part(body, body.leading[which]) if which < len(body.leading) else 0.0
 
 

@@ -64,7 +64,7 @@ class Movement:
 
     @cached_property
     def steps(self) -> Mapping[Key, Number]:
-        """By how many elements the access moves in the first step of each loop; loops that it stands still in lack."""
+        """How many elements the access moves in the first step of each loop; loops that it stands still in lack."""
         total: dict[Key, Number] = {}
         for form, size, stride in zip(self.access.subscripts, self._sizes, self._strides, strict=True):
             steps = dict.fromkeys(self.box.extents, size) if form.unknown else self.box.steps(form)

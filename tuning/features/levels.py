@@ -207,7 +207,7 @@ class Levels:
 
 
 def _unroll_limits(loops: Sequence[Loop]) -> Mapping[Loop, Expr | None]:
-    """Of how many statements each loop may become straight-line code, as it or the nearest around it says."""
+    """How many statements of straight-line code each loop may become, as it or the nearest around it says."""
     limits: dict[Loop, Expr | None] = {}
     limit = None
     for loop in loops:

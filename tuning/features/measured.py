@@ -65,7 +65,7 @@ class MeasuredBody:
         return asked * self._target.machine.core.guard
 
     def _asked(self, form: Form, share: Number) -> Number:
-        """As often as the innermost loop runs that a condition depends on, lanes aside."""
+        """How often a condition is asked: in each run of the innermost loop that it depends on, lanes aside."""
         inside = [i for i, level in enumerate(self.levels.listed) if level.loop.index in form.keys]
         runs = product(level.extent for level in self.levels.listed[: max(inside, default=-1) + 1])
         return np.where(np.logical_and(np.greater(share, 0), np.less(share, 1)), runs, 0.0)
@@ -78,8 +78,8 @@ class MeasuredBody:
 
     @cached_property
     def intensities(self) -> tuple[Sequence[Number], Sequence[Number]]:
-        """For each loop, from the innermost outwards: how many iterations there are of all up to it, and how many
-        operations for each element that is touched in these, both as logarithms; first of one iteration alone."""
+        """The numbers of iterations of all loops up to each, from the innermost outwards, and of operations for each
+        element that is touched in these, both as logarithms; first those of one iteration alone."""
         touching = [a for a in self.body.accesses if a not in self.body.updates]
         footprints = [self.levels.movements[a].footprints[::-1] for a in touching]
         extents = [self.levels.box.extents[loop.index] for loop in reversed(self.body.loops)]

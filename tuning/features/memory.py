@@ -63,7 +63,7 @@ class Memory:
 
     @cached_property
     def fetched(self) -> Sequence[dict[Access, Fetched]]:
-        """By cache and access; a load of what is stored again counts with the store."""
+        """What is fetched, by cache and access; a load of what is stored again counts with the store."""
         return [self._fetched(cache) for cache in caches_of(self._target)]
 
     def _fetched(self, cache: Cache) -> dict[Access, Fetched]:

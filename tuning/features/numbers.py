@@ -31,7 +31,7 @@ class Numbers:
 
     @property
     def count(self) -> int:
-        """Of how many configurations the symbols are; one where all have the same values."""
+        """How many configurations the symbols have values of; one where all have the same values."""
         return max(map(np.size, self._symbols.values()), default=1)
 
     def of(self, e: Expr) -> Number:

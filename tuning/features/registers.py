@@ -15,7 +15,7 @@ OPERANDS = 2
 """So many registers are for what is used once."""
 
 SPILLED = 4.0
-"""Of what needs a part more registers than there are, so many times this part is loaded and stored for each use."""
+"""How fast the part of the values that stay in registers falls with what is needed beyond their number."""
 
 PROMOTED = 250
 """In a loop with more accesses to memory than this, LLVM leaves there what they change."""

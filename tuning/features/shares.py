@@ -103,7 +103,7 @@ class Shares:
         return share
 
     def _both(self, sides: Sequence[_Side], there: Extents) -> Number:
-        """Of conditions on one sum: the strictest from below, and the strictest from above."""
+        """Combine the conditions on one sum: the strictest from below, and the strictest from above."""
         below = self._strictest((side for side in sides if side.sign > 0), there)
         above = self._strictest((side for side in sides if side.sign < 0), there)
         return np.maximum(below + above - 1, 0.0)

@@ -41,7 +41,7 @@ class WorkingSets:
 
 
 def part_that_stays(full: Number) -> Number:
-    """Of what fills such a part of a cache."""
+    """The part that stays of what fills such a part of a cache."""
     return np.minimum(np.maximum((OVERFULL - full) / (OVERFULL - FULL), 0.0), 1.0)
 
 
@@ -49,7 +49,7 @@ Fits = Callable[[Number], Number]
 
 
 def all_or_nothing(full: Number) -> Number:
-    """Of lines that take turns in a place, none is there when it is its turn again if one is too many."""
+    """Lines that take turns in a place all stay there, or none does: with one too many, each is gone at its turn."""
     return np.less_equal(full, 1) * 1.0
 
 

@@ -31,12 +31,12 @@ class Workload(Protocol):
 
     @property
     def allowed(self) -> float:
-        """By how many units in the last place of the largest number a result may be off."""
+        """How many units in the last place of the largest number a result may be off."""
         ...
 
     @property
     def seed(self) -> int:
-        """Of the data."""
+        """What the data are drawn from."""
         ...
 
 

@@ -9,7 +9,7 @@ from tilework.runtime.tensor_spec import TensorSpec
 from tilework.tuning.measuring.base import Workload
 
 LARGEST = 4
-"""Of integers, which may be subscripts."""
+"""No integer is larger, since it may be a subscript."""
 
 
 def inputs_of(workload: Workload) -> list[Array]:

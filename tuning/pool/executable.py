@@ -32,7 +32,7 @@ class Buffer:
     role: str
     dtype: str
     size: int
-    """In elements."""
+    """The size in elements."""
 
     @property
     def row(self) -> str:

@@ -21,7 +21,7 @@ Kept = TypeVar("Kept", bound=Closable)
 
 
 class Recent(Generic[Kept]):
-    """At most `KEPT` things by their keys."""
+    """It holds at most `KEPT` things by their keys."""
 
     def __init__(self):
         self._kept: dict[str, Kept] = {}

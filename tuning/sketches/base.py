@@ -61,7 +61,7 @@ class SketchRule(ABC):
 
 @dataclass(frozen=True)
 class Limit:
-    """At most so much: the product of some knobs, for each of which one stands where the schedule has no such knob."""
+    """The product of some knobs is at most so much; a knob that the schedule does not have counts as one."""
 
     knobs: tuple[str, ...]
     most: int

@@ -52,7 +52,7 @@ class Reorder:
 
 @dataclass(frozen=True)
 class Annotate:
-    """For each axis "none", "unroll", "vec" or a thread axis."""
+    """What is done to each axis: "none", "unroll", "vec" or a thread axis."""
 
     anns: tuple[str, ...]
 

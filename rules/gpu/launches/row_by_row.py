@@ -18,7 +18,7 @@ from tilework.rules.gpu.shared_rows import (
 from tilework.targets.gpu.target import GpuTarget
 
 LEAST_TERMS = 8
-"""Of fewer terms a thread makes the sum alone."""
+"""A thread adds up a sum of fewer terms alone."""
 
 
 class RowByRow(LaunchRule):

@@ -19,7 +19,7 @@ LEAST_ROWS = 4
 
 
 class TiledProduct(LaunchRule):
-    """For products of matrices, many of them, convolutions, and convolutions of groups."""
+    """It launches products of matrices, batches of them, convolutions, and convolutions of groups."""
 
     BENEFIT = 3
 

@@ -1,0 +1,56 @@
+"""What the rules chose for a program, kept in the cache: who compiles it again asks no rule."""
+
+from __future__ import annotations
+
+import hashlib
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tilework.analysis.parameters import graph_functions
+from tilework.dialects.support.source_parser import SourceParser
+from tilework.driver.ir_printer import PrintingOptions, ir_text
+from tilework.driver.price_ahead import price_ahead
+from tilework.driver.session import Session
+from tilework.runtime.cache import source_hash
+
+
+def apply_rules(module: ModuleOp, session: Session) -> None:
+    """Run the phase "apply-rules" over an optimized graph module, in place; or take its result from the cache.
+
+    Where somebody watches the passes they run, whatever is known. What the cache holds has no locations: the passes
+    behind it met no error when it was written. Raises what the passes raise.
+    """
+    key = "" if session.instrumentations else _key(module, session.precision)
+    known = session.cache.get(key) if key else None
+    if known is not None:
+        _become(module, known[0].decode(), session)
+        return
+    for function in graph_functions(module):
+        price_ahead(function, session)
+    session.run("apply-rules", module, precision=session.precision)
+    if key:
+        session.chosen[key] = ir_text(module, PrintingOptions())
+
+
+def keep_choices(session: Session) -> None:
+    """Put what was chosen into the cache, once the program is compiled: what fails is compiled anew, with locations."""
+    for key, text in session.chosen.items():
+        session.cache.put(key, text.encode(), {})
+
+
+def _key(module: ModuleOp, precision: str) -> str:
+    """What choices depend on: the program, the targets that it names, the precision, the compiler itself."""
+    content = "\n".join(["choices", ir_text(module, PrintingOptions()), precision, source_hash()])
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def _become(module: ModuleOp, text: str, session: Session) -> None:
+    """Give a module the operations of a text."""
+    block, known = module.body.block, SourceParser(session.context, text, "choices").parse_module()
+    for op in list(block.ops)[::-1]:
+        block.erase_op(op, safe_erase=False)
+    for op in list(known.body.block.ops):
+        op.detach()
+        block.add_op(op)
+    module.attributes.clear()
+    module.attributes |= known.attributes
