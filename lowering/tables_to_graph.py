@@ -20,6 +20,7 @@ from tilework.dialects.graph.base import ints
 from tilework.dialects.matrix import FromTensorOp, MatrixType
 from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
 from tilework.lowering.tables.rows import Rows, place_of
+from tilework.lowering.tables.summary import reductions
 from tilework.transforms.patterns import PatternPass, rewrite
 
 
@@ -246,6 +247,15 @@ class MultiplyTransposed(RewritePattern):
         x = rows.tensor(op.input)
         transposed = rows.insert(graph.TransposeOp.of(x, permutation=ints([1, 0])))
         rows.done(rows.insert(graph.MatmulOp.of(transposed, x)))
+
+
+class SummarizeTensors(RewritePattern):
+    """summary(x, shift) is six reductions over the rows of a tensor."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.SummaryOp, rewriter: PatternRewriter) -> None:
+        rows = Rows(op, rewriter)
+        rewriter.replace(op, [], rows.kernels("summary", [rows.tensor(op.input), op.shift], reductions))
 
 
 class ForgetOrigins(RewritePattern):

@@ -2,6 +2,7 @@
 
 from xdsl.ir import Dialect
 
+from tilework.dialects.matrix.folds import CountOp, DivisorOp, ExtremesOp, SummaryOp
 from tilework.dialects.matrix.map import MapOp, YieldOp
 from tilework.dialects.matrix.product import AddOp, GramOp, MatmulOp
 from tilework.dialects.matrix.statistics import CovarianceOp, MomentsOp, RidgeOp, ScaleOp, UnitsOp
@@ -13,7 +14,10 @@ __all__ = [
     "AddOp",
     "ColumnsOp",
     "ConcatOp",
+    "CountOp",
     "CovarianceOp",
+    "DivisorOp",
+    "ExtremesOp",
     "FromTensorOp",
     "GramOp",
     "MapOp",
@@ -23,6 +27,7 @@ __all__ = [
     "MomentsOp",
     "RidgeOp",
     "ScaleOp",
+    "SummaryOp",
     "ToTensorOp",
     "TreesOp",
     "UnitsOp",
@@ -31,5 +36,6 @@ __all__ = [
 
 STRUCTURE = [MapOp, YieldOp, ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp, MatmulOp, AddOp, TreesOp]
 STATISTICS = [GramOp, MomentsOp, CovarianceOp, ScaleOp, RidgeOp, UnitsOp]
+FOLDS = [CountOp, ExtremesOp, SummaryOp, DivisorOp]
 
-Matrix = Dialect("matrix", [*STRUCTURE, *STATISTICS], [MatrixType])
+Matrix = Dialect("matrix", [*STRUCTURE, *STATISTICS, *FOLDS], [MatrixType])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.passes import ModulePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
+from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.tables_to_graph import TablesToGraph
@@ -31,7 +32,9 @@ from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
 from tilework.transforms.host.insert_waits import InsertWaits
 from tilework.transforms.loop.plan_memory import PlanMemory
+from tilework.transforms.matrix.derive_folds import DeriveFolds
 from tilework.transforms.matrix.push_products import PushProducts
+from tilework.transforms.matrix.split_folds import SplitFolds
 from tilework.transforms.matrix.split_statistics import SplitStatistics
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 from tilework.transforms.te.allow_contraction import AllowContraction
@@ -40,6 +43,13 @@ from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProduc
 
 TRAINING: tuple[ModulePass, ...] = (
     SplitStatistics(),  # what is left to compile is one pass over the rows
+)
+
+FOLDS: tuple[ModulePass, ...] = (
+    DeriveFolds(),
+    CommonSubexpressionElimination(),  # several folds of one column ask for the same
+    DeadCodeElimination(),  # maps that nobody reads any more are no fold
+    SplitFolds(),  # what is left to compile is one pass over the rows
 )
 
 TABLES: tuple[ModulePass, ...] = (

@@ -19,6 +19,9 @@ from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 Write = Callable[..., Tensor]
 """Appends stages to a kernel, given its builder and its arguments."""
 
+WriteAll = Callable[..., Sequence[Tensor]]
+"""Appends stages of several results."""
+
 
 class Rows:
     """Inserts operators in front of one that a pattern rewrites."""
@@ -52,9 +55,16 @@ class Rows:
 
     def kernel(self, name: str, operands: Sequence[SSAValue], write: Write) -> SSAValue:
         """An operator that is defined element by element, by what `write` appends to its kernel."""
+        [made] = self.kernels(name, operands, lambda k, *arguments: [write(k, *arguments)])
+        return made
+
+    def kernels(self, name: str, operands: Sequence[SSAValue], write: WriteAll) -> Sequence[SSAValue]:
+        """An operator of several results."""
         k = KernelBuilder(name)
         arguments = [k.argument(value.type, value.name_hint or f"x{i}") for i, value in enumerate(operands)]
-        return self.insert(KernelOp.holding(k.finish([write(k, *arguments)]), operands))
+        op = KernelOp.holding(k.finish(write(k, *arguments)), operands)
+        self.insert(op)
+        return op.results
 
     def done(self, tensor: SSAValue) -> None:
         """Let a tensor take the place of the operation's result."""

@@ -122,3 +122,19 @@ func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %roots: tensor<2xi64>, %co
   %y = matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64} : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<2xi64>, tensor<9xi64>, tensor<8xf64>, tensor<9xi64>, tensor<9xi64>, tensor<9xi1>, tensor<9x1xf64>) -> !matrix.matrix<N x 1 x f64, [tree]>
   func.return
 }
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %shift: tensor<3xf64>) {
+  // expected-error@+1 {{the shift is tensor<3xf64>, where tensor<2xf64> is needed}}
+  %r, %k, %t, %q, %l, %h = matrix.summary %x, %shift : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<3xf64>) -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>)
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x2xf64>) {
+  // expected-error@+1 {{expected a vector of known length, got tensor<2x2xf64>}}
+  %d = matrix.divisor %x : (tensor<2x2xf64>) -> tensor<2x2xf64>
+  func.return
+}

@@ -58,3 +58,16 @@ func.func @statistics(%x: !matrix.matrix<N x 3 x f64, [a, b, y]>, %penalties: te
   %u = matrix.units {size = 3 : i64, which = array<i64: 2, 0>} : () -> tensor<3x2xf64>
   func.return
 }
+
+// CHECK-LABEL: func.func @folds
+func.func @folds(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %shift: tensor<2xf64>) {
+  // CHECK-NEXT: matrix.count %x
+  %n = matrix.count %x : (!matrix.matrix<N x 2 x f64, [a, b]>) -> tensor<2xf64>
+  // CHECK-NEXT: %low, %high = matrix.extremes %x
+  %low, %high = matrix.extremes %x : (!matrix.matrix<N x 2 x f64, [a, b]>) -> (tensor<2xf64>, tensor<2xf64>)
+  // CHECK-NEXT: %r, %k, %t, %q, %l, %h = matrix.summary %x, %shift
+  %r, %k, %t, %q, %l, %h = matrix.summary %x, %shift : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>)
+  // CHECK-NEXT: matrix.divisor %high
+  %d = matrix.divisor %high : (tensor<2xf64>) -> tensor<2xf64>
+  func.return
+}
