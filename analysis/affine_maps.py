@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import FloatAttr, f64
+from xdsl.ir import Operation as IROperation
 from xdsl.ir import SSAValue
 
 from tilework.dialects import arith
@@ -49,7 +50,7 @@ class _Missing:
 
 _Meaning: TypeAlias = "Affine | Number | _Missing"
 
-SIGNS = {arith.AddfOp: "+", arith.SubfOp: "-", arith.MulfOp: "*", arith.DivfOp: "/"}
+SIGNS: dict[type[IROperation], str] = {arith.AddfOp: "+", arith.SubfOp: "-", arith.MulfOp: "*", arith.DivfOp: "/"}
 """What the signs of operations on two numbers are."""
 
 

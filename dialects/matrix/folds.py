@@ -34,8 +34,8 @@ class CountOp(MatrixOp):
         return [tensor_type((matrix_of(self.input).columns,), f64)]
 
     def evaluate(self, *inputs: Array) -> Array:
-        [x] = inputs
-        return np.full(x.shape[1], float(len(x)))
+        rows: Array = np.full(inputs[0].shape[1], float(len(inputs[0])))
+        return rows
 
 
 @irdl_op_definition
@@ -96,8 +96,9 @@ class SummaryOp(MatrixOp):
         x, shift = inputs
         there = known(x)
         moved = np.where(there, x - shift, 0)
+        rows: Array = np.full(x.shape[1], float(len(x)), x.dtype)
         return [
-            np.full(x.shape[1], float(len(x)), x.dtype),
+            rows,
             there.sum(axis=0).astype(x.dtype),
             moved.sum(axis=0),
             (moved * moved).sum(axis=0),

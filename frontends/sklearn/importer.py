@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
@@ -15,7 +17,6 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Region, SSAValue
 
-from tilework.algebra.errors import UsageError
 from tilework.dialects import graph
 from tilework.dialects.bag import bag_of, layout_of
 from tilework.dialects.graph.base import numpy_dtype
@@ -43,21 +44,28 @@ class Program:
 def import_method(estimator: Any, rows: Any, method: str) -> Program:
     """The program of a method of a fitted estimator, for tables like these rows.
 
-    Raises UsageError that names the step, or the parameter of it, for which there is none.
+    Raises Unsupported that names the step, or the parameter of it, for which there is none.
     """
     rows = as_rows(rows)
     names = names_of(rows)
     keys = tuple(range(rows.shape[1]) if names is None else names)
     e = Emitter({key: dtype_of(column(rows, key)) for key in keys})
-    try:
-        value, output = _method(e, estimator, Columns(keys), method)
-        if method == "transform":
-            _require_made(estimator.transform(rows), numpy_dtype(element_type(value.type)))
-    except Unsupported as why:
-        raise UsageError(f"cannot compile {method} of {type(estimator).__name__}: {why}") from None
+    value, output = _method(e, estimator, Columns(keys), method)
+    if method == "transform":
+        _require_made(estimator.transform(rows), numpy_dtype(element_type(value.type)))
     e.block.add_op(ReturnOp(value))
     function = FuncOp("main", ([e.table.type], [value.type]), Region(e.block))
-    return Program(ModuleOp([function]), e.parameters, interface_of(e, keys, names is not None, output))
+    parts = tuple(Part(tuple(e.inputs[name] for name in part.columns)) for part in layout_of(bag_of(e.table)))
+    interface = Interface(keys, names is not None, parts, output, _finds_by_name(estimator))
+    return Program(ModuleOp([function]), e.parameters, interface)
+
+
+def _finds_by_name(estimator: Any) -> bool:
+    """Whether an estimator finds columns by their names, whatever their order."""
+    if is_exactly(estimator, Pipeline):
+        steps = (inner for _, inner in estimator.steps if inner is not None and not isinstance(inner, str))
+        return any(_finds_by_name(first) for first in islice(steps, 1))
+    return is_exactly(estimator, ColumnTransformer)
 
 
 def _require_made(example: Any, dtype: np.dtype[Any]) -> None:
@@ -66,12 +74,6 @@ def _require_made(example: Any, dtype: np.dtype[Any]) -> None:
         raise Unsupported(f"it makes a {type(example).__name__}, no array")
     if example.dtype != dtype:
         raise Unsupported(f"it makes numbers of type {example.dtype}, not {dtype}")
-
-
-def interface_of(e: Emitter, keys: tuple[Any, ...], named: bool, output: Output) -> Interface:
-    """How a program on the table of an emitter is called."""
-    parts = [Part(tuple(e.inputs[name] for name in part.columns)) for part in layout_of(bag_of(e.table))]
-    return Interface(keys, named, tuple(parts), output)
 
 
 def _method(e: Emitter, estimator: Any, x: Columns, method: str) -> tuple[SSAValue, Output]:

@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.pipeline import Pipeline
-from xdsl.dialects.builtin import ModuleOp, StringAttr
 
-from tilework.algebra.errors import UsageError
 from tilework.analysis.statistics_basis import ONE, Basis
-from tilework.dialects.support.registration import make_context
-from tilework.driver.phases import run_phase
 from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.library import check_cv, clone, is_classifier, is_exactly, issparse
+from tilework.frontends.sklearn.optimized import Optimized
+from tilework.frontends.sklearn.programs import Compile, Recent, alone, key_of, optimized
 from tilework.frontends.sklearn.steps.composed import fitted_parts
 from tilework.frontends.sklearn.training import FIT, SCORES, VALIDATE, Training, import_training, predictor_of
 from tilework.frontends.sklearn.training_data import RowsAndTarget
 from tilework.interpreters.graph import evaluate_function, find_function
 from tilework.runtime.module import Module
+from tilework.runtime.pipelines.columns import taken
 from tilework.runtime.pipelines.folding import group_sums, sums_of_others
 from tilework.runtime.pipelines.interface import Input
 from tilework.transforms.matrix.split_statistics import ROWS
-
-Compile = Callable[[ModuleOp], Module]
-"""Makes native code of a module with a function @main."""
 
 
 @dataclass(frozen=True)
@@ -52,34 +47,31 @@ class Lowered:
 
 def _is_as(given: Input, data: RowsAndTarget) -> bool:
     if given.dictionary is not None:
-        return given.dictionary.values == data.values_of(given.key)
+        return given.dictionary.values == data.encoded(given.key).ordered
     return given.optional == data.is_incomplete(given.key)
 
 
-_LOWERED: dict[bytes, Lowered] = {}
+_LOWERED = Recent[bytes, Lowered](32)
 """Programs that have been made in this process, by what they were made of besides data."""
 
 
 def lowered(estimator: Any, data: RowsAndTarget, penalties: int, score: str, compile_: Compile) -> Lowered:
     """The programs of an estimator for data, penalties and a score. Raises Unsupported."""
-    try:
-        key = pickle.dumps((estimator, penalties, score))
-    except (pickle.PicklingError, AttributeError, TypeError):  # a function that has no name
-        return _lowered(estimator, data, penalties, score, compile_)
-    found = _LOWERED.get(key)
+    key = key_of(estimator, penalties, score)
+    found = None if key is None else _LOWERED.get(key)
     if found is None or not found.fits(data):
-        found = _LOWERED[key] = _lowered(estimator, data, penalties, score, compile_)
+        found = _lowered(estimator, data, penalties, score, compile_)
+        if key is not None:
+            _LOWERED.put(key, found)
     return found
 
 
 def _lowered(estimator: Any, data: RowsAndTarget, penalties: int, score: str, compile_: Compile) -> Lowered:
     training = import_training(estimator, data, penalties, score)
-    run_phase("optimize-training", make_context(), training.module)
+    optimized("optimize-training", training.module)
     rows = find_function(training.module, ROWS)
     assert rows is not None
-    alone = rows.clone()
-    alone.properties["sym_name"] = StringAttr("main")
-    return Lowered(estimator, training, Basis.of(list(rows.function_type.inputs)[:-1]), compile_(ModuleOp([alone])))
+    return Lowered(estimator, training, Basis.of(list(rows.function_type.inputs)[:-1]), compile_(alone(rows)))
 
 
 class Learner:
@@ -90,8 +82,9 @@ class Learner:
         self.estimator, self.training = programs.estimator, programs.training
         self.penalties = penalties
         self._data, self._basis, self._native = data, programs.basis, programs.native
-        self._shift = self._places_of(data.shift(self.training.parts))
-        rows, target = data.sample(self.training.parts)
+        self._shift = self._places_of(data.shifts(self.training.parts))
+        places = data.sample_places(self.training.parts)
+        rows, target = taken(data.frame, places), data.target[places]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a few rows may be too few for the model, whose numbers are replaced
             self._fitted = clone(self.estimator).fit(rows, target)
@@ -137,8 +130,7 @@ class Learner:
         left = iter(vectors)
         for learned in self.training.learned:
             own = {name: np.asarray(next(left)) for name in learned.vectors}
-            for name, value in learned.step.attributes(learned.estimator, own, len(self._data)).items():
-                setattr(counterparts[id(learned.estimator)], name, value)
+            learned.finish(counterparts[id(learned.estimator)], own, len(self._data))
         last: Any = predictor_of(fitted)
         last.coef_ = coef[0]
         last.intercept_ = float(intercept[0]) if last.fit_intercept else 0.0
@@ -148,48 +140,11 @@ class Learner:
         return evaluate_function(self.training.module, name, [self._shift, *inputs], self.training.parameters)
 
 
-@dataclass
-class Explanation:
-    """What was fused, and why something was not: a line for each."""
+class OptimizedSearch(Optimized):
+    """A GridSearchCV that computes from sums what it can: everything that is asked of it is as there."""
 
-    lines: list[str] = field(default_factory=list[str])
-
-    def __str__(self) -> str:
-        return "\n".join(self.lines)
-
-
-class OptimizedSearch:
-    """A GridSearchCV that computes from sums what it can: everything that is asked of it is as there.
-
-    strict: raise UsageError where something stays scikit-learn's.
-    """
-
-    def __init__(self, search: GridSearchCV, compile_: Compile, *, strict: bool = False):
-        self.search: Any = clone(search)
-        self.strict = strict
-        self._compile = compile_
-        self._explanation = Explanation(["nothing is known before fit"])
-
-    def fit(self, X: Any, y: Any = None, **params: Any) -> OptimizedSearch:  # noqa: N803  as scikit-learn calls them
-        """Fit to rows, as GridSearchCV does. Raises as it does."""
-        try:
-            self._fit(X, y, params)
-        except Unsupported as why:
-            self._explanation = Explanation([f"stays scikit-learn's: {why}"])
-            if self.strict:
-                raise UsageError(f"strict=True: {why}") from None
-            self.search.fit(X, y, **params)
-        return self
-
-    def explain(self) -> str:
-        """What was fused in the last fit, and what stayed scikit-learn's, and why."""
-        return str(self._explanation)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["search"], name)
-
-    def _fit(self, rows: Any, target: Any, params: Mapping[str, Any]) -> None:
-        search = self.search
+    def _fit(self, rows: Any, target: Any, params: Mapping[str, Any]) -> str:
+        search = self.fitted
         score = _score_of(search, target, params)
         data = RowsAndTarget(rows, target)
         splitter = check_cv(search.cv, data.target, classifier=is_classifier(search.estimator))
@@ -213,13 +168,13 @@ class OptimizedSearch:
         self._publish(candidates, out, len(splits), learners)
         kept = "sums of products of each fold's rows"
         fits = f"{scores.size} fits and scores, and those of all their preprocessing, follow from {kept}"
-        self._explanation = Explanation([f"{fits}: {len(learners)} pass(es) over the rows"])
+        return f"{fits}: {len(learners)} pass(es) over the rows"
 
     def _publish(
         self, candidates: list[Any], out: list[Any], splits: int, learners: list[tuple[Learner, list[int], Array]]
     ) -> None:
         """Set what GridSearchCV sets."""
-        search = self.search
+        search = self.fitted
         search.multimetric_ = False
         search.scorer_ = search._get_scorers()[0]  # noqa: SLF001
         search.n_splits_ = splits

@@ -9,6 +9,7 @@ from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.tables_to_graph import TablesToGraph
 from tilework.lowering.te_to_schedule import TeToSchedule
+from tilework.transforms.bag.prune_columns import PruneColumns
 from tilework.transforms.graph.annotate_views import AnnotateViews
 from tilework.transforms.graph.collapse_axes import CollapseAxes
 from tilework.transforms.graph.fold_batch_norm import FoldBatchNorm
@@ -50,6 +51,7 @@ FOLDS: tuple[ModulePass, ...] = (
     CommonSubexpressionElimination(),  # several folds of one column ask for the same
     DeadCodeElimination(),  # maps that nobody reads any more are no fold
     SplitFolds(),  # what is left to compile is one pass over the rows
+    PruneColumns(),  # what no fold reads is not asked for
 )
 
 TABLES: tuple[ModulePass, ...] = (

@@ -55,8 +55,11 @@ class Rows:
 
     def kernel(self, name: str, operands: Sequence[SSAValue], write: Write) -> SSAValue:
         """An operator that is defined element by element, by what `write` appends to its kernel."""
-        [made] = self.kernels(name, operands, lambda k, *arguments: [write(k, *arguments)])
-        return made
+
+        def write_all(k: KernelBuilder, *arguments: Tensor) -> Sequence[Tensor]:
+            return [write(k, *arguments)]
+
+        return self.kernels(name, operands, write_all)[0]
 
     def kernels(self, name: str, operands: Sequence[SSAValue], write: WriteAll) -> Sequence[SSAValue]:
         """An operator of several results."""

@@ -37,6 +37,12 @@ def reductions(k: KernelBuilder, x: Tensor, shift: Tensor) -> list[Tensor]:
     ]
 
     def reduced(fold: Callable[..., Reduction], element: Callable[[Expr, Expr], Scalar]) -> Callable[[Expr], Reduction]:
-        return lambda j: fold((rows,), lambda n: element(n, j))
+        def of_column(j: Expr) -> Reduction:
+            def of_row(n: Expr) -> Scalar:
+                return element(n, j)
+
+            return fold((rows,), of_row)
+
+        return of_column
 
     return [k.compute(name, shift.dims, reduced(*each)) for name, each in zip(STATES, folds, strict=True)]

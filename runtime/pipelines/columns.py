@@ -140,3 +140,10 @@ def taken(rows: Any, places: Array) -> Any:
     if _is_of(rows, "pandas", "DataFrame"):
         return rows.iloc[places]
     return rows.take(places) if _is_of(rows, "pyarrow", "Table") else rows[places]
+
+
+def selected(rows: Any, keys: Sequence[Any]) -> Any:
+    """A frame with these columns, in this order; an array as it is."""
+    if is_array(rows):
+        return rows
+    return rows.select(list(keys)) if _is_of(rows, "pyarrow", "Table") else rows[list(keys)]

@@ -58,3 +58,12 @@ def sums_of_others(sums: Sequence[Array]) -> Iterator[Array]:
     for each, rest in zip(sums, reversed(behind), strict=True):
         yield before + rest
         before = before + each
+
+
+def joined_states(states: Iterator[Sequence[Array]]) -> list[Array]:
+    """The states of all rows from those of each block, as `matrix.summary` tells them: four sums and two extremes."""
+    joined = [array.copy() for array in next(states)]
+    for each in states:
+        for i, join in enumerate((np.add, np.add, np.add, np.add, np.minimum, np.maximum)):
+            join(joined[i], each[i], out=joined[i])
+    return joined

@@ -101,7 +101,7 @@ def test_a_search_over_an_array_twice():
         rows = rng.standard_normal((6000, 7)) + 1e5
         target = rows @ rng.standard_normal(7) + rng.standard_normal(6000)
         assert_same(found.fit(rows, target), clone(search).fit(rows, target), rows)
-        assert found.score(rows, target) == pytest.approx(found.search.best_estimator_.score(rows, target))
+        assert found.score(rows, target) == pytest.approx(found.fitted.best_estimator_.score(rows, target))
 
 
 def test_statistics_that_saw_held_out_rows_give_other_scores():
@@ -255,5 +255,5 @@ def test_data_that_scikit_learn_refuses(place: str):
 
 
 def test_only_searches_are_optimized():
-    with pytest.raises(tw.UsageError, match="optimize takes a GridSearchCV, not a Ridge"):
+    with pytest.raises(tw.UsageError, match="optimize takes a search, a pipeline or a transformer, not a Ridge"):
         pipelines.optimize(Ridge())

@@ -50,15 +50,15 @@ class MomentsOfMapped(RewritePattern):
         raw = MomentsOp.of(before.input)
         rewriter.insert(raw)
         factor = write.number(affine.factor, vectors)
-        mean = write.binary("+", write.binary("*", raw.mean, factor), write.number(affine.offset, vectors))
         variance = write.binary("*", raw.variance, write.binary("*", factor, factor))
         if affine.fill is None:
-            rewriter.replace(op, [], [mean, variance, raw.known])
+            rewriter.replace(op, [], [write.mapped(before, raw.mean), variance, raw.known])
             return
+        mean = write.binary("+", write.binary("*", raw.mean, factor), write.number(affine.offset, vectors))
         fill, rows = write.number(affine.fill, vectors), write.of(CountOp.of(before.input))
         absent = write.binary("-", rows, raw.known)
-        total = write.binary("+", write.binary("*", raw.known, mean), write.binary("*", absent, fill))
-        of_all = write.binary("/", total, rows)
+        moved = write.binary("*", write.binary("/", absent, rows), write.binary("-", fill, mean))
+        of_all = write.binary("+", mean, moved)  # to the last bit the mean where nothing is missing
         spread = write.binary("+", variance, _square(write, write.binary("-", mean, of_all)))
         squares = write.binary(
             "+",

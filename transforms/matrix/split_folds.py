@@ -12,6 +12,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
 from tilework.analysis.functions import body_of
+from tilework.dialects import graph
 from tilework.dialects.bag import BagType, ToMatrixOp, bag_of
 from tilework.dialects.matrix import CountOp, ExtremesOp, MomentsOp, SummaryOp
 from tilework.dialects.matrix.folds import STATES
@@ -57,35 +58,34 @@ class SplitFolds(TileworkPass):
             return
         if len(functions) > 1 or len(_tables(functions[0])) > 1:
             raise CompileError("one function of one table is split into folds", functions[-1])
-        rows = _split(functions[0])
-        op.body.block.insert_op_before(rows, functions[0])
+        if rows := _split(functions[0]):
+            op.body.block.insert_op_before(rows, functions[0])
 
 
 def _tables(function: FuncOp) -> list[BlockArgument]:
     return [argument for argument in body_of(function).args if isinstance(argument.type, BagType)]
 
 
-def _split(function: FuncOp) -> FuncOp:
-    """Let a function take states, and return the function that computes them."""
+def _split(function: FuncOp) -> FuncOp | None:
+    """Let a function take states, and return the function that computes them; None where there is no fold."""
     [table] = _tables(function)
     folds, sources = _folds_of(table)
     read = {name for fold in folds for name in _columns(fold)}
     names = [name for name in bag_of(table).columns if name in read]
-    vector = tensor_type((len(names),), f64)
-    block = body_of(function)
-    shift, *states = (block.insert_arg(vector, i) for i in range(1 + len(STATES)))
-    for value, hint in zip((shift, *states), ("shift", *STATES), strict=True):
+    vector, block = tensor_type((len(names),), f64), body_of(function)
+    arguments = [block.insert_arg(vector, i) for i in range(1 + len(STATES))] if names else []
+    for value, hint in zip(arguments, ("shift", *STATES), strict=False):
         value.name_hint = hint
     for fold in folds:
         write = TensorWriter(lambda op, fold=fold: block.insert_op_before(op, fold))
         places = [names.index(name) for name in _columns(fold)]
-        own = [write.taken(value, places) for value in (shift, *states)]
+        own = [write.taken(value, places) for value in arguments]
         for result, value in zip(fold.results, _computed(write, fold, *own), strict=True):
             result.replace_all_uses_with(value)
     for op in (*folds, *sources):
         op.detach()
         op.erase()
-    rows = _pass_over(bag_of(table), names)
+    rows = _pass_over(bag_of(table), names) if names else None
     block.erase_arg(table)
     function.function_type = FunctionType.from_lists(list(block.arg_types), list(function.function_type.outputs))
     return rows
@@ -123,7 +123,9 @@ def _computed(write: TensorWriter, fold: Fold, shift: SSAValue, *states: SSAValu
         return [low, high]
     moved = write.binary("/", total, known)
     variance = write.binary("-", write.binary("/", squares, known), write.binary("*", moved, moved))
-    return [write.binary("+", moved, shift), write.not_negative(variance), known]
+    differs = write.of(graph.LessOp.of(low, high))  # what does not has its mean and variance without rounding
+    mean = write.of(graph.WhereOp.of(differs, write.binary("+", moved, shift), low))
+    return [mean, write.of(graph.WhereOp.of(differs, write.not_negative(variance), write.number(0.0, []))), known]
 
 
 def _pass_over(table: BagType, names: Sequence[str]) -> FuncOp:

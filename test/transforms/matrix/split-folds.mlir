@@ -33,3 +33,13 @@ func.func @codes(%t: !bag.bag<N x [a: !bag.dict<2>]>) {
   %x = bag.one_hot %t {column = "a", dtype = f64} : (!bag.bag<N x [a: !bag.dict<2>]>) -> !matrix.matrix<N x 2 x f64, [a * 2]>
   func.return
 }
+
+// -----
+
+// Without a fold there is no pass over the rows.
+// CHECK-NOT:   func.func @rows
+// CHECK-LABEL: func.func @none() -> tensor<2xf64>
+func.func @none(%t: !bag.bag<N x [a: f64]>) -> tensor<2xf64> {
+  %c = arith.constant dense<1.0> : tensor<2xf64>
+  func.return %c : tensor<2xf64>
+}
