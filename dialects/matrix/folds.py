@@ -34,8 +34,7 @@ class CountOp(MatrixOp):
         return [tensor_type((matrix_of(self.input).columns,), f64)]
 
     def evaluate(self, *inputs: Array) -> Array:
-        rows: Array = np.full(inputs[0].shape[1], float(len(inputs[0])))
-        return rows
+        return np.full(inputs[0].shape[1], len(inputs[0])).astype(np.float64)
 
 
 @irdl_op_definition
@@ -96,7 +95,7 @@ class SummaryOp(MatrixOp):
         x, shift = inputs
         there = known(x)
         moved = np.where(there, x - shift, 0)
-        rows: Array = np.full(x.shape[1], float(len(x)), x.dtype)
+        rows: Array = np.full(x.shape[1], len(x)).astype(x.dtype)
         return [
             rows,
             there.sum(axis=0).astype(x.dtype),
