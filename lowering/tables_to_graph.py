@@ -205,6 +205,22 @@ class AddTensors(RewritePattern):
         rows.done(rows.insert(graph.AddOp.of(rows.tensor(op.left), rows.tensor(op.right))))
 
 
+class MultiplyPairs(RewritePattern):
+    """pairs(x, z)[n, k] is x[n, left[k]] z[n, right[k]], whose columns tables say."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.PairsOp, rewriter: PatternRewriter) -> None:
+        def write(k: KernelBuilder, x: Tensor, z: Tensor, left: Tensor, right: Tensor) -> Tensor:
+            def element(n: Expr, j: Expr) -> Scalar:
+                return x[n, left[(j,)]] * z[n, right[(j,)]]
+
+            return k.compute("pairs", (x.dims[0], left.dims[0]), element)
+
+        rows = Rows(op, rewriter)
+        tables = [rows.numbers(which.get_values()) for which in (op.left, op.right)]
+        rows.done(rows.kernel("pairs", [rows.tensor(op.first), rows.tensor(op.second), *tables], write))
+
+
 class WalkTrees(RewritePattern):
     """trees(x) is the sum of the values of leaves, to each of which a row comes by as many steps as the deepest has."""
 

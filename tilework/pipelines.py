@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from xdsl.dialects.builtin import ModuleOp
 
@@ -56,12 +56,12 @@ def compile(  # noqa: A001  the name that users of other compilers look for
 def optimize(estimator: Any, strict: bool = False) -> OptimizedSearch | OptimizedTransformer:
     """What stands in for an estimator of scikit-learn that is to be fitted, with its methods and attributes.
 
-    estimator: a `GridSearchCV`, whose scores follow from sums over the rows of each fold; or a transformer, as a
-    `ColumnTransformer`, or a `Pipeline`, whose steps learn in one pass over the rows. Where something about it is not
-    known, `fit` is scikit-learn's, and `explain` says why; strict: raise UsageError instead. Raises UsageError for what
-    is neither.
+    estimator: a `GridSearchCV` or `RandomizedSearchCV`, whose scores follow from sums over the rows of each fold; or a
+    transformer, as a `ColumnTransformer`, or a `Pipeline`, whose steps learn in one pass over the rows. Where something
+    about it is not known, `fit` is scikit-learn's, and `explain` says why; strict: raise UsageError instead. Raises
+    UsageError for what is neither.
     """
-    if isinstance(estimator, GridSearchCV):
+    if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
         return OptimizedSearch(estimator, _compiled_once, strict=strict)
     if isinstance(estimator, Pipeline) or hasattr(estimator, "transform"):
         return OptimizedTransformer(estimator, _compiled_once, strict=strict)

@@ -4,7 +4,7 @@ from xdsl.ir import Dialect
 
 from tilework.dialects.matrix.folds import CountOp, DivisorOp, ExtremesOp, SummaryOp
 from tilework.dialects.matrix.map import MapOp, YieldOp
-from tilework.dialects.matrix.product import AddOp, GramOp, MatmulOp
+from tilework.dialects.matrix.product import AddOp, GramOp, MatmulOp, PairsOp
 from tilework.dialects.matrix.statistics import CovarianceOp, MomentsOp, RidgeOp, ScaleOp, UnitsOp
 from tilework.dialects.matrix.structure import ColumnsOp, ConcatOp, FromTensorOp, ToTensorOp
 from tilework.dialects.matrix.trees import TreesOp
@@ -25,6 +25,7 @@ __all__ = [
     "Matrix",
     "MatrixType",
     "MomentsOp",
+    "PairsOp",
     "RidgeOp",
     "ScaleOp",
     "SummaryOp",
@@ -34,7 +35,7 @@ __all__ = [
     "YieldOp",
 ]
 
-STRUCTURE = [MapOp, YieldOp, ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp, MatmulOp, AddOp, TreesOp]
+STRUCTURE = [MapOp, YieldOp, ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp, MatmulOp, AddOp, PairsOp, TreesOp]
 STATISTICS = [GramOp, MomentsOp, CovarianceOp, ScaleOp, RidgeOp, UnitsOp]
 FOLDS = [CountOp, ExtremesOp, SummaryOp, DivisorOp]
 

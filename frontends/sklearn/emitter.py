@@ -20,10 +20,10 @@ from tilework.algebra.index_expr import var
 from tilework.dialects.bag import BagType, DictType, ToMatrixOp, bag_of
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.structure import ParameterOp
-from tilework.dialects.matrix import ColumnsOp, ConcatOp, MapOp, MatrixType
+from tilework.dialects.matrix import ColumnsOp, ConcatOp, MapOp, MatrixType, PairsOp
 from tilework.dialects.matrix.base import matrix_of
 from tilework.dialects.support.shapes import tensor_type
-from tilework.dialects.te.builder import Scalar
+from tilework.dialects.te.builder import KernelBuilder, Scalar
 from tilework.frontends.sklearn import steps
 from tilework.runtime.pipelines.dictionary import Dictionary
 from tilework.runtime.pipelines.encoded import EncodedColumn
@@ -62,7 +62,14 @@ class Numbers:
     source: Columns | None = None
 
 
-Features = Columns | Numbers
+@dataclass(frozen=True)
+class Opaque:
+    """Features that nothing can learn from by sums over rows, and why."""
+
+    why: str
+
+
+Features = Columns | Numbers | Opaque
 """What a step is given, and what it makes."""
 
 
@@ -142,6 +149,8 @@ class Emitter:
         """A matrix of features: columns of numbers become one, whose type is the one that all of them fit in."""
         if isinstance(x, Numbers):
             return x
+        if isinstance(x, Opaque):
+            raise Unsupported(x.why)
         types = [self.dtypes[key] for key in x.keys]
         if any(t is None for t in types):
             texts = [str(key) for key, t in zip(x.keys, types, strict=True) if t is None]
@@ -202,6 +211,12 @@ class Emitter:
     def taken(self, x: Numbers, which: Sequence[int]) -> Numbers:
         """Some columns of a matrix."""
         return Numbers(self.insert(ColumnsOp.of(x.value, which=ints(which))), x.missing)
+
+    def spread(self, x: Numbers, which: Sequence[int]) -> Numbers:
+        """The columns of a matrix, each as often as it is named: a product with zeros and ones would lose infinity."""
+        ones = self.map(self.taken(x, [0]), [], one)
+        pairs = PairsOp.of(ones.value, x.value, left=ints([0] * len(which)), right=ints(which))
+        return Numbers(self.insert(pairs), x.missing)
 
 
 Function = TypeVar("Function", bound=type["Step"])
@@ -302,3 +317,13 @@ def element_of(x: Numbers) -> Float32Type | Float64Type:
     type_ = x.value.type
     assert isinstance(type_, MatrixType)
     return f32 if type_.element_type == f32 else f64
+
+
+def columns_count(x: Numbers) -> int:
+    """How many columns a matrix has."""
+    return matrix_of(x.value).columns
+
+
+def one(k: KernelBuilder, v: Scalar) -> Scalar:
+    """1, whatever v is."""
+    return k.constant(1.0, v.dtype)

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -23,8 +24,9 @@ from tilework.dialects.graph.base import numpy_dtype
 from tilework.dialects.matrix import ToTensorOp
 from tilework.dialects.matrix.base import matrix_of
 from tilework.dialects.support.shapes import element_type
-from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Unsupported, convert
+from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Features, Unsupported, convert
 from tilework.frontends.sklearn.library import is_exactly
+from tilework.frontends.sklearn.steps.clustering import distances
 from tilework.runtime.pipelines.columns import as_rows, column, dtype_of, names_of
 from tilework.runtime.pipelines.interface import Interface, Output, Part
 
@@ -78,6 +80,8 @@ def _require_made(example: Any, dtype: np.dtype[Any]) -> None:
 
 def _method(e: Emitter, estimator: Any, x: Columns, method: str) -> tuple[SSAValue, Output]:
     last: Any = estimator.steps[-1][1] if is_exactly(estimator, Pipeline) else estimator
+    if is_exactly(last, KMeans):
+        return _clusters(e, estimator, last, x, method)
     made = e.numbers(convert(e, estimator, x))
     tensor = e.insert(ToTensorOp.of(made.value))
     columns = matrix_of(made.value).columns
@@ -100,14 +104,29 @@ def _method(e: Emitter, estimator: Any, x: Columns, method: str) -> tuple[SSAVal
     raise Unsupported(f"it has no method {method} that is known")
 
 
+def _clusters(e: Emitter, estimator: Any, last: Any, x: Features, method: str) -> tuple[SSAValue, Output]:
+    """The nearest centre of each row, or the distances from all."""
+    if method == "transform":
+        before = convert(e, estimator[:-1], x) if estimator is not last and len(estimator.steps) > 1 else x
+        return e.insert(ToTensorOp.of(distances(e, last, before).value)), Output("rows")
+    if method != "predict":
+        raise Unsupported(f"KMeans has no method {method} that is known")
+    tensor = e.insert(ToTensorOp.of(e.numbers(convert(e, estimator, x)).value))
+    return _first_of(e, graph.ArgMinOp, tensor), Output("classes", tuple(range(last.n_clusters)), "<i4")
+
+
 def _codes(e: Emitter, scores: SSAValue, columns: int) -> SSAValue:
     """The number of the class that each row has the highest score for; of two classes, there is one score."""
     if columns == 1:
         e_zero = e.parameter("zero", np.zeros((1, 1)))
         positive = e.insert(graph.LessOp.of(e_zero, scores))
         return e.insert(graph.CastOp.of(positive, to=i64))
+    return _first_of(e, graph.ArgMaxOp, scores)
+
+
+def _first_of(e: Emitter, operator: type[graph.ArgMaxOp | graph.ArgMinOp], scores: SSAValue) -> SSAValue:
     kept = {"axis": IntegerAttr(1, i64), "keep_dims": BoolAttr.from_bool(True), "last": BoolAttr.from_bool(False)}
-    return e.insert(graph.ArgMaxOp.of(scores, **kept))
+    return e.insert(operator.of(scores, **kept))
 
 
 def _probabilities(e: Emitter, scores: SSAValue, columns: int) -> SSAValue:

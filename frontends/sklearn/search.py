@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, ParameterGrid
+from sklearn.model_selection import GridSearchCV, ParameterGrid, ParameterSampler, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 
 from tilework.analysis.statistics_basis import ONE, Basis
@@ -141,7 +141,7 @@ class Learner:
 
 
 class OptimizedSearch(Optimized):
-    """A GridSearchCV that computes from sums what it can: everything that is asked of it is as there."""
+    """A search that computes from sums what it can: everything that is asked of it is as scikit-learn's."""
 
     def _fit(self, rows: Any, target: Any, params: Mapping[str, Any]) -> str:
         search = self.fitted
@@ -150,7 +150,7 @@ class OptimizedSearch(Optimized):
         splitter = check_cv(search.cv, data.target, classifier=is_classifier(search.estimator))
         splits = list(splitter.split(rows, data.target))
         folds = _folds(splits, len(data))
-        candidates = list(ParameterGrid(search.param_grid))
+        candidates = _candidates(search)
         scores = np.empty((len(candidates), len(splits)))
         begun = time.perf_counter()
         learners: list[tuple[Learner, list[int], Array]] = []
@@ -195,8 +195,8 @@ class OptimizedSearch(Optimized):
 
 def _score_of(search: Any, target: Any, params: Mapping[str, Any]) -> str:
     """The score of a search. Raises Unsupported for what a search from sums does not do."""
-    if not is_exactly(search, GridSearchCV):
-        raise Unsupported(f"a {type(search).__name__} is no GridSearchCV")
+    if not is_exactly(search, GridSearchCV) and not is_exactly(search, RandomizedSearchCV):
+        raise Unsupported(f"a {type(search).__name__} is neither a GridSearchCV nor a RandomizedSearchCV")
     if params:
         raise Unsupported(f"fit is given {', '.join(params)}")
     score = "r2" if search.scoring is None else search.scoring
@@ -211,6 +211,13 @@ def _score_of(search: Any, target: Any, params: Mapping[str, Any]) -> str:
     if is_exactly(search.estimator, Pipeline) and search.estimator.memory is not None:
         raise Unsupported("the pipeline is given a memory")
     return score
+
+
+def _candidates(search: Any) -> list[Any]:
+    """The parameters that a search tries; those that are drawn are drawn as scikit-learn draws them."""
+    if is_exactly(search, GridSearchCV):
+        return list(ParameterGrid(search.param_grid))
+    return list(ParameterSampler(search.param_distributions, search.n_iter, random_state=search.random_state))
 
 
 def _folds(splits: list[Any], rows: int) -> Array:

@@ -87,15 +87,24 @@ class Rows:
         return np.where(there, first, 0).sum(axis=0) / np.maximum(1, there.sum(axis=0))
 
     def sample_places(self, parts: Sequence[Part]) -> Array:
-        """The places of a few rows in which there is every value of a dictionary, and a number in every column."""
+        """The places of a few rows in which there is every value of a dictionary, and two numbers of every column."""
         chosen = set(range(min(SAMPLE, len(self))))
         for given in (given for part in parts for given in part.inputs):
             if given.dictionary is not None:
                 found = self.encoded(given.key)
                 chosen.update(found.places[found.counts > 0].tolist())
-            elif np.isnan(numbers(column(self.frame, given.key)[:SAMPLE], DOUBLE)).all():
-                chosen.add(int(np.isnan(numbers(column(self.frame, given.key), DOUBLE)).argmin()))
+            else:
+                chosen.update(self._two_values(given.key))
         return np.array(sorted(chosen))
+
+    def _two_values(self, key: Any) -> list[int]:
+        """Rows in which different numbers of a column stand, if there are two; the first rows need no help."""
+        first = numbers(column(self.frame, key)[:SAMPLE], DOUBLE)
+        if len(np.unique(first[~np.isnan(first)])) > 1:
+            return []
+        every = numbers(column(self.frame, key), DOUBLE)
+        known = int((~np.isnan(every)).argmax())
+        return [known, int(((every != every[known]) & ~np.isnan(every)).argmax())]
 
     def sample(self, parts: Sequence[Part]) -> Any:
         """These rows."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilework.algebra.index_expr import Expr
+from tilework.dialects.arith import ConstantOp
 from tilework.dialects.bag import PackOp, layout_of
 from tilework.dialects.graph import ConcatOp
 from tilework.dialects.graph.kernel import KernelOp
@@ -48,6 +49,10 @@ class Rows:
             return tensor
         runs = [self.kernel("columns", [tensor], _section(start, length)) for start, length in _runs(which)]
         return runs[0] if len(runs) == 1 else self.beside(runs)
+
+    def numbers(self, values: Sequence[int]) -> SSAValue:
+        """Integers that are known, as a vector."""
+        return self.insert(ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(values)]), list(values))))
 
     def beside(self, tensors: Sequence[SSAValue]) -> SSAValue:
         """The columns of several tensors of the same rows."""

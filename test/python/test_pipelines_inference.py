@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
@@ -28,10 +29,12 @@ from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRe
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
+    KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
     OrdinalEncoder,
+    PolynomialFeatures,
     RobustScaler,
     StandardScaler,
 )
@@ -97,6 +100,12 @@ TRANSFORMERS = {
     "pca": make_pipeline(SimpleImputer(), PCA(2)),
     "whitened": make_pipeline(SimpleImputer(), PCA(2, whiten=True)),
     "logarithms": make_pipeline(SimpleImputer(), FunctionTransformer(np.abs), FunctionTransformer(np.log1p)),
+    "polynomial": make_pipeline(SimpleImputer(), PolynomialFeatures(3)),
+    "interactions": make_pipeline(SimpleImputer(), PolynomialFeatures(3, interaction_only=True, include_bias=False)),
+    "cubes alone": make_pipeline(SimpleImputer(), PolynomialFeatures((3, 3))),
+    "bins": make_pipeline(SimpleImputer(), KBinsDiscretizer(4, encode="ordinal", quantile_method="linear")),
+    "wide bins": make_pipeline(SimpleImputer(), KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform")),
+    "distances": make_pipeline(SimpleImputer(), KMeans(3, n_init=1, random_state=0)),
     "union": FeatureUnion([("a", StandardScaler()), ("b", MinMaxScaler()), ("c", "passthrough")]),
 }
 
@@ -115,7 +124,9 @@ def test_transformers_of_numbers(name: str):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["standard", "minmax", "clipped", "maxabs", "mean imputer", "union"])
+@pytest.mark.parametrize(
+    "name", ["standard", "minmax", "clipped", "maxabs", "mean imputer", "union", "polynomial", "bins", "wide bins"]
+)
 def test_single_precision_stays_so_to_the_last_bit(name: str):
     """What trees compare must not differ: two roundings, in the order in which scikit-learn rounds."""
     rows = frame(200)[NUMBERS].to_numpy(np.float32)
@@ -187,6 +198,14 @@ def test_logistic_regression(classes: int):
         assert found.shape == expected.shape
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
     np.testing.assert_array_equal(interpreted(fitted, data, "predict"), fitted.predict(data))
+
+
+def test_nearest_centres():
+    rows = frame(3000, complete=True)[NUMBERS].to_numpy()
+    fitted = KMeans(5, n_init=1, random_state=0).fit(rows)
+    found = interpreted(fitted, rows, "predict")
+    assert found.dtype == fitted.predict(rows).dtype
+    np.testing.assert_array_equal(found, fitted.predict(rows))
 
 
 TREES: list[tuple[Any, int]] = [

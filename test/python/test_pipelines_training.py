@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RepeatedKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RandomizedSearchCV, RepeatedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
 
@@ -62,8 +63,11 @@ def assert_same(found: Any, expected: Any, rows: Any) -> None:
     np.testing.assert_allclose(found.predict(rows), expected.predict(rows), rtol=1e-8)
 
 
-SEARCHES: dict[str, Callable[[], GridSearchCV]] = {
+SEARCHES: dict[str, Callable[[], Any]] = {
     "whole": lambda: GridSearchCV(make_pipeline(preprocessing(), Ridge()), {"ridge__alpha": ALPHAS}, cv=4),
+    "drawn": lambda: RandomizedSearchCV(
+        make_pipeline(preprocessing(), Ridge()), {"ridge__alpha": loguniform(0.1, 10)}, n_iter=4, random_state=3
+    ),
     "error": lambda: GridSearchCV(
         make_pipeline(preprocessing(), Ridge()),
         {"ridge__alpha": ALPHAS[::2], "ridge__fit_intercept": [True, False]},

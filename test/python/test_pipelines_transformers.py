@@ -19,10 +19,12 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
+    KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
     OrdinalEncoder,
+    PolynomialFeatures,
     QuantileTransformer,
     StandardScaler,
 )
@@ -47,6 +49,9 @@ NUMERIC: dict[str, Callable[[], Any]] = {
     "constant": lambda: make_pipeline(SimpleImputer(strategy="constant", fill_value=2.5), StandardScaler()),
     "frequent": lambda: make_pipeline(SimpleImputer(strategy="most_frequent"), MaxAbsScaler()),
     "chain": lambda: make_pipeline(SimpleImputer(), StandardScaler(), MinMaxScaler((1, 4)), StandardScaler()),
+    "polynomial": lambda: make_pipeline(SimpleImputer(), StandardScaler(), PolynomialFeatures(2)),
+    "bins": lambda: make_pipeline(SimpleImputer(), KBinsDiscretizer(3, strategy="uniform", encode="ordinal")),
+    "wide bins": lambda: make_pipeline(SimpleImputer(), KBinsDiscretizer(3, strategy="uniform", encode="onehot-dense")),
     "union": lambda: FeatureUnion([("s", StandardScaler()), ("m", MinMaxScaler())]),
 }
 WORDY: dict[str, Callable[[], Any]] = {
@@ -219,21 +224,23 @@ def test_a_predictor_behind_transformers_is_fitted_by_scikit_learn():
     ("estimator", "why"),
     [
         (make_pipeline(StandardScaler(), QuantileTransformer(n_quantiles=5)), "QuantileTransformer is not among"),
+        (make_pipeline(PolynomialFeatures(2), StandardScaler()), "PolynomialFeatures makes what is not affine"),
+        (KBinsDiscretizer(3, encode="ordinal"), "KBinsDiscretizer\\(strategy='quantile'\\)"),
         (SimpleImputer(strategy="median"), "SimpleImputer\\(strategy='median'\\) of numbers is not learned"),
         (Pipeline([("a", StandardScaler())], memory="nowhere"), "the pipeline is given a memory"),
     ],
-    ids=["step", "strategy", "memory"],
+    ids=["step", "products", "quantiles", "strategy", "memory"],
 )
 def test_what_stays_scikit_learns(estimator: Any, why: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any):
     monkeypatch.chdir(tmp_path)
-    rows = large(30)[NUMBERS]
+    rows = large(30)[NUMBERS].fillna(0)
     with pytest.raises(tw.UsageError, match=f"strict=True: .*{why}"):
         pipelines.optimize(estimator, strict=True).fit(rows)
     optimized = pipelines.optimize(estimator)
     expected = clone(estimator).fit_transform(rows)
     np.testing.assert_array_equal(optimized.fit_transform(rows), expected)
     assert optimized.explain().startswith("stays scikit-learn's: ")
-    np.testing.assert_array_equal(optimized.transform(rows), expected)
+    np.testing.assert_allclose(optimized.transform(rows), expected, rtol=1e-9)
 
 
 def with_value(value: Any) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from tilework.frontends.sklearn.emitter import Columns, Emitter, Features, Numbers, Step, Unsupported, convert, step
+from tilework.frontends.sklearn.emitter import Columns, Emitter, Features, Opaque, Step, Unsupported, convert, step
 from tilework.frontends.sklearn.library import is_exactly
 
 
@@ -34,14 +34,13 @@ class Union(Step):
         weights: dict[str, float] = estimator.transformer_weights or {}
         if weights:
             raise Unsupported("FeatureUnion with transformer_weights")
-        parts: list[Numbers] = []
+        parts: list[Features] = []
         for _, inner in estimator.transformer_list:
-            if isinstance(inner, str):
-                if inner == "passthrough":
-                    parts.append(e.numbers(x))
-            else:
-                parts.append(e.numbers(convert(e, inner, x)))
-        return e.beside(parts)
+            if not isinstance(inner, str):
+                parts.append(convert(e, inner, x))
+            elif inner == "passthrough":
+                parts.append(x)
+        return _beside(e, parts)
 
 
 @step(ColumnTransformer)
@@ -52,18 +51,17 @@ class PerColumn(Step):
     def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
         if estimator.transformer_weights:
             raise Unsupported("ColumnTransformer with transformer_weights")
-        parts: list[Numbers] = []
+        parts: list[Features] = []
         for inner, which in cls._parts(e, estimator, x):
             if isinstance(inner, str) and inner == "drop":
                 continue
             picked = cls._picked(e, x, which)
             if isinstance(picked, Columns) and not picked.keys:
                 continue
-            passed = isinstance(inner, str)
-            parts.append(e.numbers(picked if passed else convert(e, inner, picked)))
+            parts.append(picked if isinstance(inner, str) else convert(e, inner, picked))
         if not parts:
             raise Unsupported("ColumnTransformer that leaves no column")
-        return e.beside(parts)
+        return _beside(e, parts)
 
     @classmethod
     def _parts(cls, e: Emitter, estimator: Any, x: Features) -> list[tuple[Any, list[int]]]:
@@ -86,7 +84,13 @@ class PerColumn(Step):
     def _picked(cls, e: Emitter, x: Features, which: list[int]) -> Features:
         if isinstance(x, Columns):
             return Columns(tuple(x.keys[i] for i in which), x.fills)
-        return e.taken(x, which)
+        return e.taken(e.numbers(x), which)
+
+
+def _beside(e: Emitter, parts: list[Features]) -> Features:
+    """Features side by side; nothing learns from them where nothing learns from some."""
+    opaque = next((part for part in parts if isinstance(part, Opaque)), None)
+    return opaque or e.beside([e.numbers(part) for part in parts])
 
 
 def _numbers_of(e: Emitter, x: Columns, given: Any) -> list[int]:

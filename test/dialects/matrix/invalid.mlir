@@ -138,3 +138,19 @@ func.func @f(%x: tensor<2x2xf64>) {
   %d = matrix.divisor %x : (tensor<2x2xf64>) -> tensor<2x2xf64>
   func.return
 }
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{2 columns are paired with 1}}
+  %y = matrix.pairs %x, %x {left = array<i64: 0, 1>, right = array<i64: 1>} : (!matrix.matrix<N x 2 x f64, [a, b]>, !matrix.matrix<N x 2 x f64, [a, b]>) -> !matrix.matrix<N x 1 x f64, ["a*b"]>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{there is no column 2 in a matrix of 2 columns}}
+  %y = matrix.pairs %x, %x {left = array<i64: 2>, right = array<i64: 1>} : (!matrix.matrix<N x 2 x f64, [a, b]>, !matrix.matrix<N x 2 x f64, [a, b]>) -> !matrix.matrix<N x 1 x f64, ["c*b"]>
+  func.return
+}

@@ -29,6 +29,8 @@ func.func @rows(%a: tensor<?x2xf64, #graph.dims<[N, 2]>>, %mean: tensor<2xf64>, 
   %o = matrix.columns %c {which = array<i64: 4, 0>} : (!matrix.matrix<N x 5 x f64, [pca * 3, age, pay]>) -> !matrix.matrix<N x 2 x f64, [pay, pca]>
   // CHECK-NEXT: matrix.add %x, %o {{.*}} -> !matrix.matrix<N x 2 x f64, [age, pay]>
   %b = matrix.add %x, %o : (!matrix.matrix<N x 2 x f64, [age, pay]>, !matrix.matrix<N x 2 x f64, [pay, pca]>) -> !matrix.matrix<N x 2 x f64, [age, pay]>
+  // CHECK-NEXT: matrix.pairs %x, %o {left = array<i64: 0, 1>, right = array<i64: 1, 1>} {{.*}} -> !matrix.matrix<N x 2 x f64, ["age*pca", "pay*pca"]>
+  %q = matrix.pairs %x, %o {left = array<i64: 0, 1>, right = array<i64: 1, 1>} : (!matrix.matrix<N x 2 x f64, [age, pay]>, !matrix.matrix<N x 2 x f64, [pay, pca]>) -> !matrix.matrix<N x 2 x f64, ["age*pca", "pay*pca"]>
   // CHECK-NEXT: matrix.to_tensor %c
   %t = matrix.to_tensor %c : (!matrix.matrix<N x 5 x f64, [pca * 3, age, pay]>) -> tensor<?x5xf64, #graph.dims<[N, 5]>>
   func.return %t : tensor<?x5xf64, #graph.dims<[N, 5]>>
