@@ -2,10 +2,11 @@
 
 from xdsl.ir import Dialect
 
+from tilework.dialects.matrix.descent import ElasticNetOp
 from tilework.dialects.matrix.folds import CountOp, DivisorOp, ExtremesOp, SummaryOp
 from tilework.dialects.matrix.map import MapOp, YieldOp
 from tilework.dialects.matrix.product import AddOp, GramOp, MatmulOp, PairsOp
-from tilework.dialects.matrix.statistics import CovarianceOp, MomentsOp, RidgeOp, ScaleOp, UnitsOp
+from tilework.dialects.matrix.statistics import CovarianceOp, MomentsOp, PrincipalOp, RidgeOp, ScaleOp, UnitsOp
 from tilework.dialects.matrix.structure import ColumnsOp, ConcatOp, FromTensorOp, ToTensorOp
 from tilework.dialects.matrix.trees import TreesOp
 from tilework.dialects.matrix.types import MatrixType
@@ -17,6 +18,7 @@ __all__ = [
     "CountOp",
     "CovarianceOp",
     "DivisorOp",
+    "ElasticNetOp",
     "ExtremesOp",
     "FromTensorOp",
     "GramOp",
@@ -26,6 +28,7 @@ __all__ = [
     "MatrixType",
     "MomentsOp",
     "PairsOp",
+    "PrincipalOp",
     "RidgeOp",
     "ScaleOp",
     "SummaryOp",
@@ -36,7 +39,7 @@ __all__ = [
 ]
 
 STRUCTURE = [MapOp, YieldOp, ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp, MatmulOp, AddOp, PairsOp, TreesOp]
-STATISTICS = [GramOp, MomentsOp, CovarianceOp, ScaleOp, RidgeOp, UnitsOp]
+STATISTICS = [GramOp, MomentsOp, CovarianceOp, ScaleOp, RidgeOp, ElasticNetOp, PrincipalOp, UnitsOp]
 FOLDS = [CountOp, ExtremesOp, SummaryOp, DivisorOp]
 
 Matrix = Dialect("matrix", [*STRUCTURE, *STATISTICS, *FOLDS], [MatrixType])

@@ -19,16 +19,16 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Region, SSAValue
 
 from tilework.dialects import graph
-from tilework.dialects.bag import bag_of, layout_of
 from tilework.dialects.graph.base import numpy_dtype
 from tilework.dialects.matrix import ToTensorOp
 from tilework.dialects.matrix.base import matrix_of
 from tilework.dialects.support.shapes import element_type
 from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Features, Unsupported, convert
 from tilework.frontends.sklearn.library import is_exactly
+from tilework.frontends.sklearn.programs import parts_of
 from tilework.frontends.sklearn.steps.clustering import distances
 from tilework.runtime.pipelines.columns import as_rows, column, dtype_of, names_of
-from tilework.runtime.pipelines.interface import Interface, Output, Part
+from tilework.runtime.pipelines.interface import Interface, Output
 
 SHARES = (DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier)
 """Classifiers whose scores are probabilities, of two classes too."""
@@ -57,7 +57,7 @@ def import_method(estimator: Any, rows: Any, method: str) -> Program:
         _require_made(estimator.transform(rows), numpy_dtype(element_type(value.type)))
     e.block.add_op(ReturnOp(value))
     function = FuncOp("main", ([e.table.type], [value.type]), Region(e.block))
-    parts = tuple(Part(tuple(e.inputs[name] for name in part.columns)) for part in layout_of(bag_of(e.table)))
+    parts = parts_of(e.table.type, e.inputs)
     interface = Interface(keys, names is not None, parts, output, _finds_by_name(estimator))
     return Program(ModuleOp([function]), e.parameters, interface)
 

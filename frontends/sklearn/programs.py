@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import pickle
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 
 from tilework.analysis.functions import body_of
+from tilework.dialects.bag import BagType, layout_of
 from tilework.dialects.graph.structure import ParameterOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.registration import make_context
 from tilework.driver.phases import run_phase
 from tilework.frontends.sklearn.emitter import Unsupported
 from tilework.runtime.module import Module
+from tilework.runtime.pipelines.interface import Input, Part
 
 Compile = Callable[[ModuleOp], Module]
 """Makes native code of a module with a function @main."""
@@ -71,6 +74,12 @@ def alone(function: FuncOp) -> ModuleOp:
     copy = function.clone()
     copy.properties["sym_name"] = StringAttr("main")
     return ModuleOp([copy])
+
+
+def parts_of(table: Attribute, inputs: Mapping[str, Input]) -> tuple[Part, ...]:
+    """In which arrays a table lies, given its columns by name."""
+    assert isinstance(table, BagType)
+    return tuple(Part(tuple(inputs[name] for name in part.columns)) for part in layout_of(table))
 
 
 def take_parameters(function: FuncOp) -> list[str]:

@@ -152,3 +152,10 @@ class RowsAndTarget(Rows):
         """For each part of numbers, and for the target, the means of the first rows."""
         means = [self.shift(part) for part in parts if not part.holds_codes]
         return [*means, self.target[: min(BLOCK, len(self))].mean(keepdims=True)]
+
+
+def one_target(target: Any) -> Any:
+    """A target that is one number for each row. Raises Unsupported for another."""
+    if target is None or np.ndim(target) != 1 or np.asarray(target).dtype.kind not in "fiub":
+        raise Unsupported("the target is not one number for each row")
+    return target

@@ -13,14 +13,17 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Region
 
-from tilework.dialects.bag import BagType, layout_of
+from tilework.dialects.matrix import CovarianceOp
 from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Unsupported, convert
 from tilework.frontends.sklearn.importer import import_method
+from tilework.frontends.sklearn.learner import fitted_regression
 from tilework.frontends.sklearn.library import clone, is_exactly
 from tilework.frontends.sklearn.optimized import Optimized
-from tilework.frontends.sklearn.programs import Compile, alone, optimized, take_parameters
+from tilework.frontends.sklearn.programs import Compile, alone, optimized, parts_of, take_parameters
 from tilework.frontends.sklearn.steps.composed import fitted_parts
-from tilework.frontends.sklearn.training_data import SAMPLE, Rows
+from tilework.frontends.sklearn.steps.linear import LEARNED
+from tilework.frontends.sklearn.sums import Sums
+from tilework.frontends.sklearn.training_data import SAMPLE, Rows, RowsAndTarget, one_target
 from tilework.interpreters.graph import evaluate_function, find_function
 from tilework.runtime.module import Module
 from tilework.runtime.pipelines.calls import in_blocks
@@ -73,6 +76,11 @@ class OptimizedTransformer(Optimized):
             self.fitted = learned(estimator, data, self._compile)
             return "all steps learn in one pass over the rows"
         *_, (name, last) = estimator.steps
+        if any(is_exactly(last, type_) for type_ in LEARNED):
+            self.fitted = fitted_regression(estimator, RowsAndTarget(data.frame, one_target(target)), self._compile)
+            return "all steps learn in one pass over the rows"
+        if len(estimator.steps) < 2:
+            raise Unsupported(f"the fit of {type(last).__name__} is no sum over rows")
         first = learned(estimator[:-1], data, self._compile)
         made = Transform.to(first, data.frame, self._compile).of_data(data)
         self.fitted = clone(estimator)
@@ -147,19 +155,21 @@ def _vectors(e: Emitter, data: Rows, compile_: Compile) -> list[Array]:
     e.block.add_op(ReturnOp(*returned))
     types = FunctionType.from_lists(list(e.block.arg_types), [value.type for value in returned])
     module = ModuleOp([FuncOp(FIT, types, Region(e.block))])
-    optimized("optimize-folds", module)
+    products = any(isinstance(op, CovarianceOp) for op in e.block.ops)  # of two columns; else each is folded alone
+    optimized("optimize-training" if products else "optimize-folds", module)
     rows = find_function(module, ROWS)
-    states: list[Array] = []
-    if rows is not None:
-        table = rows.function_type.inputs.data[0]
-        assert isinstance(table, BagType)
-        [part] = [Part(tuple(e.inputs[name] for name in part.columns)) for part in layout_of(table)]
-        states = _folded(compile_(alone(rows)), data, part)
+    if products:
+        sums = Sums.of(module, e.inputs, compile_)
+        shift = sums.placed([data.shift(part) for part in sums.parts if not part.holds_codes])
+        states = [shift, *sums.of_groups(data, shift, np.zeros(len(data), int), 1)]
+    else:
+        states = [] if rows is None else _folded(rows, e, data, compile_)
     return evaluate_function(module, FIT, states, e.parameters)
 
 
-def _folded(native: Module, data: Rows, part: Part) -> list[Array]:
+def _folded(rows: FuncOp, e: Emitter, data: Rows, compile_: Compile) -> list[Array]:
     """The shift and the states of all columns. Raises Unsupported for a column without any value."""
+    [part], native = parts_of(rows.function_type.inputs.data[0], e.inputs), compile_(alone(rows))
     shift = data.shift(part)
 
     def states(arrays: list[Array]) -> tuple[Array, ...]:

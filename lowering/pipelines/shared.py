@@ -43,6 +43,8 @@ from tilework.transforms.te.expand_powers import ExpandPowers
 from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProducts
 
 TRAINING: tuple[ModulePass, ...] = (
+    DeadCodeElimination(),
+    PruneColumns(),  # products with columns that nobody reads are not summed
     SplitStatistics(),  # what is left to compile is one pass over the rows
 )
 

@@ -12,9 +12,10 @@ import pytest
 from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RandomizedSearchCV, RepeatedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
@@ -23,7 +24,7 @@ import tilework as tw
 from tilework import pipelines
 from tilework.dialects.support.registration import make_context
 from tilework.driver.read_program import parse_file
-from tilework.frontends.sklearn.search import lowered
+from tilework.frontends.sklearn.learner import lowered
 from tilework.frontends.sklearn.training_data import RowsAndTarget
 from tilework.interpreters.graph import run_function
 from tilework.runtime.pipelines.folding import group_sums, sums_of_others
@@ -96,6 +97,41 @@ def test_a_search_over_a_pipeline(name: str):
     assert "1 pass" in found.explain() or "2 pass" in found.explain()
 
 
+@pytest.mark.parametrize(
+    ("model", "grid"),
+    [
+        (LinearRegression(), {"fit_intercept": [True, False]}),
+        (Lasso(), {"alpha": [0.01, 0.1, 1.0]}),
+        (ElasticNet(positive=True), {"alpha": [0.01, 0.1], "l1_ratio": [0.2, 0.9]}),
+        (make_pipeline(StandardScaler(), PCA(3), Ridge()), {"ridge__alpha": ALPHAS, "pca__whiten": [True, False]}),
+    ],
+    ids=["least squares", "lasso", "net", "components"],
+)
+def test_a_search_over_other_models(model: Any, grid: dict[str, Any]):
+    rng = np.random.default_rng(4)
+    rows = rng.standard_normal((200, 5)) @ rng.standard_normal((5, 5)) + 3
+    target = rows @ [1.0, 0.5, 0.0, -2.0, 0.1] + rng.standard_normal(200)
+    search = GridSearchCV(model, grid, cv=3)
+    found = pipelines.optimize(search, strict=True).fit(rows, target)
+    expected = clone(search).fit(rows, target)
+    assert_same(found, expected, rows)
+    for name, value in vars(expected.best_estimator_).items():
+        if name.endswith("_"):
+            np.testing.assert_allclose(getattr(found.best_estimator_, name), value, rtol=1e-6, atol=1e-9, err_msg=name)
+
+
+def test_pipelines_that_end_in_a_regression_are_fitted_from_sums():
+    rows, target = table()
+    numeric = make_column_transformer((make_pipeline(SimpleImputer(), StandardScaler()), ["age", "pay"]))
+    for first, model in ((preprocessing(), Ridge(2.0)), (numeric, LinearRegression()), (preprocessing(), Lasso(0.1))):
+        pipeline = make_pipeline(first, model)
+        found, expected = pipelines.optimize(pipeline, strict=True).fit(rows, target), clone(pipeline)
+        expected.fit(rows, target)
+        np.testing.assert_allclose(found.predict(rows), expected.predict(rows), rtol=1e-7, atol=1e-9)
+    with pytest.raises(tw.UsageError, match="columns are nearly sums of others"):
+        pipelines.optimize(make_pipeline(preprocessing(), LinearRegression()), strict=True).fit(rows, target)
+
+
 def test_a_search_over_an_array_twice():
     """The second fit finds its programs, which do not know the first data."""
     search = GridSearchCV(Ridge(), {"alpha": ALPHAS}, cv=5)
@@ -128,8 +164,8 @@ def test_statistics_that_saw_held_out_rows_give_other_scores():
 
 def sums_by_interpreter(programs: Any, data: RowsAndTarget) -> tuple[Any, Any, Any]:
     """A shift of 0, the sums of all rows, and those of the first fold."""
-    shift = np.zeros((programs.basis.size, 1))
-    [block] = data.blocks(programs.training.parts)
+    shift = np.zeros((programs.sums.basis.size, 1))
+    [block] = data.blocks(programs.sums.parts)
     bag = programs.training.module.body.block.first_op.body.block.args[0].type
 
     def sums(arrays: list[Any]) -> Any:

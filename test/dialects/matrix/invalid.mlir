@@ -154,3 +154,19 @@ func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
   %y = matrix.pairs %x, %x {left = array<i64: 2>, right = array<i64: 1>} : (!matrix.matrix<N x 2 x f64, [a, b]>, !matrix.matrix<N x 2 x f64, [a, b]>) -> !matrix.matrix<N x 1 x f64, ["c*b"]>
   func.return
 }
+
+// -----
+
+func.func @f(%scatter: tensor<3x2xf64>, %count: tensor<f64>) {
+  // expected-error@+1 {{the scatter is tensor<3x2xf64>, where tensor<3x3xf64> is needed}}
+  %d, %w = matrix.principal %scatter, %count : (tensor<3x2xf64>, tensor<f64>) -> (tensor<3x2xf64>, tensor<3xf64>)
+  func.return
+}
+
+// -----
+
+func.func @f(%mean: tensor<1xf64>, %scatter: tensor<1x1xf64>, %count: tensor<f64>, %p: tensor<5xf64>) {
+  // expected-error@+1 {{a regression needs a column to predict from and one to predict}}
+  %c, %z, %gap, %rounds = matrix.elastic_net %mean, %scatter, %count, %p {intercept = true, l1_ratio = 0.5 : f64, tol = 1.0e-4 : f64, max_iter = 1000 : i64, positive = false} : (tensor<1xf64>, tensor<1x1xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5x0xf64>, tensor<5xf64>, tensor<5xf64>, tensor<5xf64>)
+  func.return
+}

@@ -56,6 +56,10 @@ func.func @statistics(%x: !matrix.matrix<N x 3 x f64, [a, b, y]>, %penalties: te
   %mean, %scatter, %count = matrix.covariance %x : (!matrix.matrix<N x 3 x f64, [a, b, y]>) -> (tensor<3xf64>, tensor<3x3xf64>, tensor<f64>)
   // CHECK-NEXT: matrix.ridge %mean, %scatter, %count, %penalties {intercept = true} {{.*}} -> (tensor<5x2xf64>, tensor<5xf64>)
   %coef, %zero = matrix.ridge %mean, %scatter, %count, %penalties {intercept = true} : (tensor<3xf64>, tensor<3x3xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5x2xf64>, tensor<5xf64>)
+  // CHECK-NEXT: %c, %z, %gap, %rounds = matrix.elastic_net %mean, %scatter, %count, %penalties {intercept = true, l1_ratio = 5.000000e-01 : f64
+  %c, %z, %gap, %rounds = matrix.elastic_net %mean, %scatter, %count, %penalties {intercept = true, l1_ratio = 0.5 : f64, tol = 1.0e-4 : f64, max_iter = 1000 : i64, positive = false} : (tensor<3xf64>, tensor<3x3xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5x2xf64>, tensor<5xf64>, tensor<5xf64>, tensor<5xf64>)
+  // CHECK-NEXT: %d, %w = matrix.principal %scatter, %count {{.*}} -> (tensor<3x3xf64>, tensor<3xf64>)
+  %d, %w = matrix.principal %scatter, %count : (tensor<3x3xf64>, tensor<f64>) -> (tensor<3x3xf64>, tensor<3xf64>)
   // CHECK-NEXT: matrix.units {size = 3 : i64, which = array<i64: 2, 0>} : () -> tensor<3x2xf64>
   %u = matrix.units {size = 3 : i64, which = array<i64: 2, 0>} : () -> tensor<3x2xf64>
   func.return

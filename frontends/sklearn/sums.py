@@ -1,0 +1,53 @@
+"""The one pass over the rows that sums the products of their numbers, once it is native code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+from tilework.analysis.statistics_basis import Basis
+from tilework.frontends.sklearn.emitter import Array
+from tilework.frontends.sklearn.programs import Compile, alone, parts_of
+from tilework.frontends.sklearn.training_data import Rows
+from tilework.interpreters.graph import find_function
+from tilework.runtime.module import Module
+from tilework.runtime.pipelines.folding import group_sums
+from tilework.runtime.pipelines.interface import Input, Part
+from tilework.transforms.matrix.split_statistics import ROWS
+
+
+@dataclass(frozen=True)
+class Sums:
+    """basis: the numbers whose products are summed. parts: in which arrays the table lies."""
+
+    basis: Basis
+    parts: tuple[Part, ...]
+    native: Module
+
+    @staticmethod
+    def of(module: ModuleOp, inputs: dict[str, Input], compile_: Compile) -> Sums:
+        """Those of a module that has gone through `optimize-training`."""
+        rows = find_function(module, ROWS)
+        assert rows is not None
+        tables = list(rows.function_type.inputs)[:-1]
+        return Sums(Basis.of(tables), parts_of(tables[0], inputs), compile_(alone(rows)))
+
+    def placed(self, shifts: Sequence[Array]) -> Array:
+        """The shift of each number of the basis, from those of the arrays of numbers, one after the other."""
+        made = np.zeros((self.basis.size, 1))
+        places = [place for part in self.basis.parts for place in part.values.values()]
+        made[places, 0] = np.concatenate(shifts)
+        return made
+
+    def of_groups(self, data: Rows, shift: Array, groups: Array, count: int) -> list[Array]:
+        """The sums over each group of rows."""
+
+        def native(arrays: Sequence[Array]) -> Array:
+            made = self.native(*arrays, shift)
+            assert isinstance(made, np.ndarray)
+            return made
+
+        return group_sums(data.blocks(self.parts), groups, count, native)
