@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -234,7 +234,12 @@ class Step(ABC):
 
 
 class FittedStep(Step):
-    """A step that computes with vectors which are fitted: read off an estimator, or learned from the table itself."""
+    """A step that computes with vectors which are fitted: read off an estimator, or learned from the table itself.
+
+    `NARROW` says whether those that it reads stay in single precision where they are.
+    """
+
+    NARROW: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -274,7 +279,10 @@ class FittedStep(Step):
             e.learned[id(estimator)] = Learned(estimator, cls.finish, made)
             return made
         title = type(estimator).__name__.lower()
-        return {name: e.parameter(f"{title}.{name}", array) for name, array in cls.known(estimator).items()}
+        return {
+            name: e.parameter(f"{title}.{name}", array, array.dtype.name if cls.NARROW else "float64")
+            for name, array in cls.known(estimator).items()
+        }
 
 
 @dataclass(frozen=True)

@@ -118,8 +118,7 @@ def _clusters(e: Emitter, estimator: Any, last: Any, x: Features, method: str) -
 def _codes(e: Emitter, scores: SSAValue, columns: int) -> SSAValue:
     """The number of the class that each row has the highest score for; of two classes, there is one score."""
     if columns == 1:
-        e_zero = e.parameter("zero", np.zeros((1, 1)))
-        positive = e.insert(graph.LessOp.of(e_zero, scores))
+        positive = e.insert(graph.LessOp.of(_number(e, "zero", 0.0, scores), scores))
         return e.insert(graph.CastOp.of(positive, to=i64))
     return _first_of(e, graph.ArgMaxOp, scores)
 
@@ -134,9 +133,13 @@ def _probabilities(e: Emitter, scores: SSAValue, columns: int) -> SSAValue:
     if columns > 1:
         return e.insert(graph.SoftmaxOp.of(scores, axis=IntegerAttr(1, i64)))
     positive = e.insert(graph.SigmoidOp.of(scores))
-    one = e.parameter("one", np.ones((1, 1)))
-    rest = e.insert(graph.SubOp.of(one, positive))
+    rest = e.insert(graph.SubOp.of(_number(e, "one", 1.0, scores), positive))
     return e.insert(graph.ConcatOp.of(rest, positive, axis=IntegerAttr(1, i64)))
+
+
+def _number(e: Emitter, name: str, value: float, like: SSAValue) -> SSAValue:
+    """A number of the type of a tensor."""
+    return e.parameter(name, np.full((1, 1), value), numpy_dtype(element_type(like.type)).name)
 
 
 def methods_of(estimator: Any) -> list[str]:

@@ -80,7 +80,7 @@ class Learner:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a few rows may be too few for the model, whose numbers are replaced
             self._fitted = clone(self.estimator).fit(rows, target)
-            if is_exactly(self._fitted, Pipeline) and issparse(self._fitted[:-1].transform(rows)):
+            if len(getattr(self._fitted, "steps", [])) > 1 and issparse(self._fitted[:-1].transform(rows)):
                 raise Unsupported("Ridge finds the fit to a sparse matrix by iterations, up to its tol")
 
     def sums(self, groups: Array, count: int) -> list[Array]:

@@ -96,6 +96,9 @@ TRANSFORMERS = {
     "maxabs": MaxAbsScaler(),
     "mean imputer": SimpleImputer(),
     "median imputer": SimpleImputer(strategy="median"),
+    "indicators": SimpleImputer(add_indicator=True),
+    "zeros imputed": make_pipeline(SimpleImputer(), FunctionTransformer(np.floor), SimpleImputer(missing_values=30)),
+    "weights": FeatureUnion([("a", StandardScaler()), ("b", MinMaxScaler())], transformer_weights={"b": 3}),
     "constant imputer": SimpleImputer(strategy="constant", fill_value=7),
     "pca": make_pipeline(SimpleImputer(), PCA(2)),
     "whitened": make_pipeline(SimpleImputer(), PCA(2, whiten=True)),
@@ -206,6 +209,34 @@ def test_nearest_centres():
     found = interpreted(fitted, rows, "predict")
     assert found.dtype == fitted.predict(rows).dtype
     np.testing.assert_array_equal(found, fitted.predict(rows))
+
+
+def test_a_column_without_any_value_is_dropped():
+    rows = np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, 5.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = SimpleImputer().fit(rows)
+        expected = fitted.transform(rows)
+        np.testing.assert_array_equal(interpreted(fitted, rows, "transform"), expected)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LogisticRegression(), Ridge(), PCA(2), KMeans(2, n_init=1, random_state=0)],
+    ids=lambda m: type(m).__name__,
+)
+def test_models_that_are_fitted_in_single_precision(model: Any):
+    rows = frame(80, complete=True)[NUMBERS].to_numpy(np.float32)
+    target = rows[:, 0] > 30 if isinstance(model, LogisticRegression) else rows[:, 0]
+    fitted = model.fit(rows, target)
+    method = next(m for m in ("predict_proba", "transform", "predict") if hasattr(fitted, m))
+    expected, found = getattr(fitted, method)(rows), interpreted(fitted, rows, method)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-4)
+    other = rows.astype(np.float64)
+    if not isinstance(model, KMeans):
+        with pytest.raises(tw.UsageError, match="fitted to float32 for rows of another type"):
+            pipelines.compile(fitted, other)
 
 
 TREES: list[tuple[Any, int]] = [
@@ -336,10 +367,8 @@ def test_arrays_that_scikit_learn_refuses(estimator: Any, rows: Any):
     [
         (RobustScaler(), "RobustScaler is not among the estimators that are known"),
         (make_pipeline(StandardScaler(), FunctionTransformer(np.cbrt)), "FunctionTransformer of cbrt"),
-        (SimpleImputer(add_indicator=True), "SimpleImputer\\(add_indicator=True\\)"),
         (OneHotEncoder(), "it makes a csr_matrix, no array"),
         (SimpleImputer(strategy="constant", fill_value=0), "it makes numbers of type int64, not float64"),
-        (SimpleImputer(missing_values=0), "SimpleImputer\\(missing_values=0\\), which is not NaN"),
     ],
     ids=str,
 )

@@ -220,7 +220,7 @@ def measure(case: Case, runs: int) -> Measured:
 
 
 def bytes_at_most(run: Callable[[], Any]) -> int:
-    """By how much the memory of the process grows at most while something runs; Linux tells."""
+    """Return by how much the memory of the process grows at most while something runs, which Linux tells."""
     clear, status = Path("/proc/self/clear_refs"), Path("/proc/self/status")
     if not clear.exists():
         return 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans
-from xdsl.dialects.builtin import StringAttr, f64
+from xdsl.dialects.builtin import StringAttr, f32
 from xdsl.ir import SSAValue
 
 from tilework.dialects.matrix import AddOp, MatmulOp
@@ -17,17 +17,18 @@ from tilework.frontends.sklearn.emitter import (
     Features,
     FittedStep,
     Numbers,
-    Unsupported,
     columns_count,
     element_of,
     step,
 )
-from tilework.frontends.sklearn.steps.linear import plus
+from tilework.frontends.sklearn.steps.linear import plus, require_one_type
 
 
 @step(KMeans)
 class Centres(FittedStep):
     """|c|^2 - 2 x c for each centre c: what of the squared distance differs between centres."""
+
+    NARROW = True
 
     @classmethod
     def known(cls, estimator: Any) -> dict[str, Array]:
@@ -36,8 +37,7 @@ class Centres(FittedStep):
 
     @classmethod
     def apply(cls, e: Emitter, estimator: Any, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
-        if element_of(x) != f64:
-            raise Unsupported("KMeans of float32")
+        require_one_type(e, estimator, x, vectors["weight"])
         x = e.refuse_missing(x)
         product = e.insert(MatmulOp.of(x.value, vectors["weight"], origin=StringAttr("centre")))
         return e.map(Numbers(product), [vectors["squares"]], plus)
@@ -53,7 +53,11 @@ def distances(e: Emitter, estimator: Any, x: Features) -> Numbers:
     x = e.refuse_missing(e.numbers(x))
     parts = e.numbers(Centres.convert(e, estimator, x))
     squares = e.map(x, [], square)
-    ones = e.parameter("kmeans.ones", np.ones((columns_count(x), columns_count(parts))))
+    ones = e.parameter(
+        "kmeans.ones",
+        np.ones((columns_count(x), columns_count(parts))),
+        "float32" if element_of(x) == f32 else "float64",
+    )
     own = e.insert(MatmulOp.of(squares.value, ones, origin=StringAttr("centre")))
 
     def root(k: KernelBuilder, v: Scalar) -> Scalar:

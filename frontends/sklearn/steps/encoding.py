@@ -121,6 +121,8 @@ class OneHot(Step):
     def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
         columns = columns_of(estimator, x)
         dtype, strict = float_name(estimator), estimator.handle_unknown == "error"
+        if estimator.handle_unknown == "warn":
+            raise Unsupported("OneHotEncoder(handle_unknown='warn')")
         encoder = fitted_to(e, estimator, columns)
         parts: list[Numbers] = []
         for i, key in enumerate(columns.keys):

@@ -34,13 +34,22 @@ class Imputer(FittedStep):
     @classmethod
     def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
         missing: Any = estimator.missing_values
-        if missing is None or missing == missing:
+        is_nan = missing is not None and missing != missing
+        has_words = isinstance(x, Columns) and any(e.dtypes[key] is None for key in x.keys)
+        if not is_nan and (e.data is not None or has_words or not isinstance(missing, int | float)):
             raise Unsupported(f"SimpleImputer(missing_values={missing!r}), which is not NaN")
-        if estimator.add_indicator:
-            raise Unsupported("SimpleImputer(add_indicator=True)")
-        if isinstance(x, Columns) and any(e.dtypes[key] is None for key in x.keys):
+        if estimator.add_indicator and (e.data is not None or has_words):
+            raise Unsupported("SimpleImputer(add_indicator=True) is not learned, nor known of words")
+        if isinstance(x, Columns) and has_words:
             return cls._words(e, estimator, x)
-        return super().convert(e, estimator, x)
+        matrix = e.numbers(x)
+        if not is_nan:
+            matrix = e.map(e.refuse_missing(matrix), [], _nan_for(missing))
+        made = super().convert(e, estimator, matrix)
+        if not estimator.add_indicator:
+            return made
+        features = estimator.indicator_.features_.tolist()
+        return e.beside([e.numbers(made), Numbers(e.map(e.taken(matrix, features), [], _is_missing).value)])
 
     @classmethod
     def _words(cls, e: Emitter, estimator: Any, x: Columns) -> Features:
@@ -80,16 +89,26 @@ class Imputer(FittedStep):
 
     @classmethod
     def apply(cls, e: Emitter, estimator: Any, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
-        if e.data is None and np.isnan(np.asarray(estimator.statistics_, np.float64)).any():
-            if estimator.keep_empty_features:
-                raise Unsupported("SimpleImputer(keep_empty_features=True) with a column without any value")
-            raise Unsupported("SimpleImputer drops a column without any value")
 
         def function(k: KernelBuilder, v: Scalar, fill: Scalar) -> Scalar:
             narrow = k.cast(fill, f32) if v.dtype == f32 else fill
             return k.select(v.compare("ne", v), narrow, v)
 
-        return Numbers(e.map(x, [vectors["fill"]], function).value)
+        filled = Numbers(e.map(x, [vectors["fill"]], function).value)
+        if e.data is not None:
+            return filled
+        without = np.isnan(np.asarray(estimator.statistics_, np.float64))  # columns without any value are dropped
+        return e.taken(filled, np.flatnonzero(~without).tolist()) if without.any() else filled
+
+
+def _nan_for(missing: Any) -> Callable[[KernelBuilder, Scalar], Scalar]:
+    """NaN in the place of the number that stands for what is missing."""
+    number = float(missing)
+    return lambda k, v: k.select(v.compare("eq", number), k.constant(np.nan, v.dtype), v)
+
+
+def _is_missing(k: KernelBuilder, v: Scalar) -> Scalar:
+    return k.select(v.compare("ne", v), k.constant(1.0, v.dtype), 0.0)
 
 
 def _word(data: TrainingData, estimator: Any, key: Any) -> Any:

@@ -15,7 +15,7 @@ from tilework.dialects import graph
 from tilework.dialects.graph.base import ints
 from tilework.dialects.matrix import ConcatOp, CovarianceOp, ElasticNetOp, MatmulOp, RidgeOp
 from tilework.dialects.matrix.base import matrix_of
-from tilework.dialects.support.shapes import dims_of
+from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.te.builder import KernelBuilder, Scalar
 from tilework.frontends.sklearn.emitter import Array, Emitter, FittedStep, Numbers, Unsupported, element_of, step
 from tilework.frontends.sklearn.library import is_exactly
@@ -107,6 +107,13 @@ def require_learned(estimator: Any) -> None:
         raise Unsupported(f"{name}(positive=True)")
 
 
+def require_one_type(e: Emitter, estimator: Any, x: Numbers, weight: SSAValue) -> None:
+    """Refuse a product of numbers of single and of double precision."""
+    if element_of(x) != element_type(weight.type):
+        fitted = "float32" if element_of(x) == f64 else "float64"
+        raise Unsupported(f"{type(estimator).__name__} that is fitted to {fitted} for rows of another type")
+
+
 def minus(k: KernelBuilder, v: Scalar, b: Scalar) -> Scalar:
     """v - b."""
     return v - b
@@ -121,15 +128,19 @@ def plus(k: KernelBuilder, v: Scalar, b: Scalar) -> Scalar:
 class Linear(FittedStep):
     """x w + intercept, with a column for each class or target."""
 
+    NARROW = True
+
     @classmethod
     def known(cls, estimator: Any) -> dict[str, Array]:
         weight = np.atleast_2d(np.asarray(estimator.coef_)).T
-        return {"coef": weight, "intercept": np.broadcast_to(estimator.intercept_, weight.shape[1])}
+        return {
+            "coef": weight,
+            "intercept": np.broadcast_to(estimator.intercept_, weight.shape[1]).astype(weight.dtype),
+        }
 
     @classmethod
     def apply(cls, e: Emitter, estimator: Any, x: Numbers, vectors: dict[str, SSAValue]) -> Numbers:
-        if element_of(x) != f64:
-            raise Unsupported(f"{type(estimator).__name__} of float32")
+        require_one_type(e, estimator, x, vectors["coef"])
         x = e.refuse_missing(x)
         product = e.insert(MatmulOp.of(x.value, vectors["coef"], origin=StringAttr("score")))
         return e.map(Numbers(product), [vectors["intercept"]], plus)

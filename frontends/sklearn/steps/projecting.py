@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.decomposition import PCA
-from xdsl.dialects.builtin import StringAttr, f64
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
 
 from tilework.dialects import graph
@@ -21,9 +21,9 @@ from tilework.frontends.sklearn.emitter import (
     Numbers,
     Unsupported,
     columns_count,
-    element_of,
     step,
 )
+from tilework.frontends.sklearn.steps.linear import require_one_type
 from tilework.frontends.sklearn.steps.scaling import divide, subtract
 from tilework.transforms.matrix.writer import TensorWriter
 
@@ -31,6 +31,8 @@ from tilework.transforms.matrix.writer import TensorWriter
 @step(PCA)
 class Components(FittedStep):
     """x W - mean W, divided by the standard deviations where it whitens."""
+
+    NARROW = True
 
     @classmethod
     def known(cls, estimator: Any) -> dict[str, Array]:
@@ -87,8 +89,7 @@ class Components(FittedStep):
 
     @classmethod
     def apply(cls, e: Emitter, estimator: Any, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
-        if element_of(x) != f64:
-            raise Unsupported("PCA of float32")
+        require_one_type(e, estimator, x, vectors["components"])
         x = e.refuse_missing(x)
         product = e.insert(MatmulOp.of(x.value, vectors["components"], origin=StringAttr("pca")))
         made = e.map(Numbers(product), [vectors["mean"]], subtract)
