@@ -20,7 +20,7 @@ from tilework.dialects.graph.base import ints
 from tilework.dialects.matrix import FromTensorOp, MatrixType
 from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
 from tilework.lowering.tables.rows import Rows, place_of
-from tilework.lowering.tables.summary import reductions
+from tilework.lowering.tables.summary import extremes, reductions
 from tilework.transforms.patterns import PatternPass, rewrite
 
 
@@ -272,6 +272,15 @@ class SummarizeTensors(RewritePattern):
     def match_and_rewrite(self, op: matrix.SummaryOp, rewriter: PatternRewriter) -> None:
         rows = Rows(op, rewriter)
         rewriter.replace(op, [], rows.kernels("summary", [rows.tensor(op.input), op.shift], reductions))
+
+
+class CompareTensors(RewritePattern):
+    """extremes(x) is two reductions over the rows of a tensor."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.ExtremesOp, rewriter: PatternRewriter) -> None:
+        rows = Rows(op, rewriter)
+        rewriter.replace(op, [], rows.kernels("extremes", [rows.tensor(op.input)], extremes))
 
 
 class ForgetOrigins(RewritePattern):

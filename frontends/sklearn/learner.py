@@ -21,6 +21,7 @@ from tilework.frontends.sklearn.training import FIT, VALIDATE, Training, import_
 from tilework.frontends.sklearn.training_data import RowsAndTarget
 from tilework.interpreters.graph import evaluate_function
 from tilework.runtime.pipelines.columns import taken
+from tilework.runtime.pipelines.folding import State
 from tilework.runtime.pipelines.interface import Input, Part
 
 
@@ -83,30 +84,30 @@ class Learner:
             if len(getattr(self._fitted, "steps", [])) > 1 and issparse(self._fitted[:-1].transform(rows)):
                 raise Unsupported("Ridge finds the fit to a sparse matrix by iterations, up to its tol")
 
-    def sums(self, groups: Array, count: int) -> list[Array]:
-        """The sums over each group of rows: the only pass over them."""
+    def states(self, groups: Array, count: int) -> list[State]:
+        """What is known of each group of rows: the only pass over them."""
         return self._sums.of_groups(self._data, self._shift, groups, count)
 
-    def require_all_values(self, train: Array) -> None:
-        """Raise Unsupported for sums of rows in which an encoder would miss a value that it has to know."""
+    def require_all_values(self, train: State) -> None:
+        """Raise Unsupported for the state of rows in which an encoder would miss a value that it has to know."""
         codes = [given for part in self._sums.parts for given in part.inputs if given.dictionary is not None]
         first = self._sums.basis.parts[0].codes.values()
         for place, given in zip(first, codes, strict=True):
             assert given.dictionary is not None
-            counts = train[ONE, place : place + len(given.dictionary.values)]
+            counts = train[0][ONE, place : place + len(given.dictionary.values)]
             if given.dictionary.strict and not counts.all():
                 raise Unsupported(f"a training set has not all values of {given.key}, which an encoder has to know")
 
-    def validate(self, train: Array, held_out: Array, penalties: Array) -> Array:
-        """The score of each penalty on rows with these sums, fitted to others. Raises Unsupported where it has none."""
-        scores = self._run(VALIDATE, train, held_out, penalties)[0]
+    def validate(self, train: State, held_out: State, penalties: Array) -> Array:
+        """The score of each penalty on rows with this state, fitted to others. Raises Unsupported where it has none."""
+        scores = self._run(VALIDATE, *train, *held_out, penalties)[0]
         if np.isnan(scores).any():
             raise Unsupported("columns are nearly sums of others in a training set, or the target is the same for all")
         return scores
 
-    def fit(self, sums: Array, penalty: Array, params: Mapping[str, Any]) -> Any:
-        """The estimator with these parameters, and the attributes that its fit to rows with these sums would give."""
-        results = iter(self._run(FIT, sums, penalty))
+    def fit(self, state: State, penalty: Array, params: Mapping[str, Any]) -> Any:
+        """The estimator with these parameters, and the attributes that its fit to rows with this state would give."""
+        results = iter(self._run(FIT, *state, penalty))
         fitted = self._fitted.set_params(**params)
         counterparts = dict(fitted_parts(self.estimator, fitted))
         for learned in self.training.learned:
@@ -123,8 +124,8 @@ def fitted_regression(estimator: Any, data: RowsAndTarget, compile_: Compile) ->
     """A clone of an estimator that is fitted to all rows. Raises Unsupported."""
     penalty = np.full(1, penalty_of(estimator, {}))
     learner = Learner(clone(estimator), data, 1, "r2", compile_)
-    [sums] = learner.sums(np.zeros(len(data), int), 1)
-    return learner.fit(sums, penalty, {})
+    [state] = learner.states(np.zeros(len(data), int), 1)
+    return learner.fit(state, penalty, {})
 
 
 def penalty_name(estimator: Any) -> str:

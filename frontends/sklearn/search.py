@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from tilework.frontends.sklearn.library import check_cv, clone, is_classifier, i
 from tilework.frontends.sklearn.optimized import Optimized
 from tilework.frontends.sklearn.training import SCORES
 from tilework.frontends.sklearn.training_data import RowsAndTarget, one_target
-from tilework.runtime.pipelines.folding import sums_of_others
+from tilework.runtime.pipelines.folding import State, joined, states_of_others
 
 
 class OptimizedSearch(Optimized):
@@ -32,15 +33,15 @@ class OptimizedSearch(Optimized):
         candidates = _candidates(search)
         scores = np.empty((len(candidates), len(splits)))
         begun = time.perf_counter()
-        learners: list[tuple[Learner, list[int], Array]] = []
+        learners: list[tuple[Learner, list[int], State]] = []
         for base, places in _by_penalty(search.estimator, candidates):
             penalties = np.array([penalty_of(search.estimator, candidates[i]) for i in places], np.float64)
             learner = Learner(clone(search.estimator).set_params(**base), data, len(places), score, self._compile)
-            sums = learner.sums(folds, len(splits))
-            for split, train in enumerate(sums_of_others(sums)):
+            states = learner.states(folds, len(splits))
+            for split, train in enumerate(states_of_others(states)):
                 learner.require_all_values(train)
-                scores[places, split] = learner.validate(train, sums[split], penalties)
-            learners.append((learner, places, np.sum(sums, axis=0)))
+                scores[places, split] = learner.validate(train, states[split], penalties)
+            learners.append((learner, places, reduce(joined, states)))
         spent = (time.perf_counter() - begun) / scores.size
         sizes = [len(test) for _, test in splits]
         out = [_outcome(score, spent, size) for row in scores for score, size in zip(row, sizes, strict=True)]
@@ -50,7 +51,7 @@ class OptimizedSearch(Optimized):
         return f"{fits}: {len(learners)} pass(es) over the rows"
 
     def _publish(
-        self, candidates: list[Any], out: list[Any], splits: int, learners: list[tuple[Learner, list[int], Array]]
+        self, candidates: list[Any], out: list[Any], splits: int, learners: list[tuple[Learner, list[int], State]]
     ) -> None:
         """Set what GridSearchCV sets."""
         search = self.fitted

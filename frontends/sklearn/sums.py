@@ -14,7 +14,7 @@ from tilework.frontends.sklearn.programs import Compile, alone, parts_of
 from tilework.frontends.sklearn.training_data import Rows
 from tilework.interpreters.graph import find_function
 from tilework.runtime.module import Module
-from tilework.runtime.pipelines.folding import group_sums
+from tilework.runtime.pipelines.folding import State, group_states
 from tilework.runtime.pipelines.interface import Input, Part
 from tilework.transforms.matrix.split_statistics import ROWS
 
@@ -38,16 +38,14 @@ class Sums:
     def placed(self, shifts: Sequence[Array]) -> Array:
         """The shift of each number of the basis, from those of the arrays of numbers, one after the other."""
         made = np.zeros((self.basis.size, 1))
-        places = [place for part in self.basis.parts for place in part.values.values()]
-        made[places, 0] = np.concatenate(shifts)
+        made[self.basis.values, 0] = np.concatenate(shifts)
         return made
 
-    def of_groups(self, data: Rows, shift: Array, groups: Array, count: int) -> list[Array]:
-        """The sums over each group of rows."""
+    def of_groups(self, data: Rows, shift: Array, groups: Array, count: int) -> list[State]:
+        """What is known of each group of rows: sums, and extremes where they are asked for."""
 
-        def native(arrays: Sequence[Array]) -> Array:
+        def native(arrays: Sequence[Array]) -> State:
             made = self.native(*arrays, shift)
-            assert isinstance(made, np.ndarray)
-            return made
+            return made if isinstance(made, tuple) else (made,)
 
-        return group_sums(data.blocks(self.parts), groups, count, native)
+        return group_states(data.blocks(self.parts), groups, count, native)

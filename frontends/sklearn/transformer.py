@@ -161,7 +161,8 @@ def _vectors(e: Emitter, data: Rows, compile_: Compile) -> list[Array]:
     if products:
         sums = Sums.of(module, e.inputs, compile_)
         shift = sums.placed([data.shift(part) for part in sums.parts if not part.holds_codes])
-        states = [shift, *sums.of_groups(data, shift, np.zeros(len(data), int), 1)]
+        [state] = sums.of_groups(data, shift, np.zeros(len(data), int), 1)
+        states = [shift, *state]
     else:
         states = [] if rows is None else _folded(rows, e, data, compile_)
     return evaluate_function(module, FIT, states, e.parameters)

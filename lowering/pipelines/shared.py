@@ -43,6 +43,8 @@ from tilework.transforms.te.expand_powers import ExpandPowers
 from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProducts
 
 TRAINING: tuple[ModulePass, ...] = (
+    DeriveFolds(),  # the extremes of what a map made do not follow from sums
+    CommonSubexpressionElimination(),
     DeadCodeElimination(),
     PruneColumns(),  # products with columns that nobody reads are not summed
     SplitStatistics(),  # what is left to compile is one pass over the rows

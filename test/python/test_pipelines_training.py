@@ -18,7 +18,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RandomizedSearchCV, RepeatedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, QuantileTransformer, StandardScaler
 
 import tilework as tw
 from tilework import pipelines
@@ -27,7 +27,7 @@ from tilework.driver.read_program import parse_file
 from tilework.frontends.sklearn.learner import lowered
 from tilework.frontends.sklearn.training_data import RowsAndTarget
 from tilework.interpreters.graph import run_function
-from tilework.runtime.pipelines.folding import group_sums, sums_of_others
+from tilework.runtime.pipelines.folding import group_states, states_of_others
 from tilework.transforms.matrix.split_statistics import SplitStatistics
 
 ALPHAS = np.logspace(-2, 4, 5)
@@ -103,9 +103,10 @@ def test_a_search_over_a_pipeline(name: str):
         (LinearRegression(), {"fit_intercept": [True, False]}),
         (Lasso(), {"alpha": [0.01, 0.1, 1.0]}),
         (ElasticNet(positive=True), {"alpha": [0.01, 0.1], "l1_ratio": [0.2, 0.9]}),
+        (make_pipeline(MinMaxScaler(), MaxAbsScaler(), StandardScaler(), Ridge()), {"ridge__alpha": ALPHAS}),
         (make_pipeline(StandardScaler(), PCA(3), Ridge()), {"ridge__alpha": ALPHAS, "pca__whiten": [True, False]}),
     ],
-    ids=["least squares", "lasso", "net", "components"],
+    ids=["least squares", "lasso", "net", "extremes", "components"],
 )
 def test_a_search_over_other_models(model: Any, grid: dict[str, Any]):
     rng = np.random.default_rng(4)
@@ -219,14 +220,18 @@ def test_sums_say_what_rows_say(rows: int, far: float):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
 
 
-def test_sums_of_groups_and_of_all_others():
+def test_states_of_groups_and_of_all_others():
     rng = np.random.default_rng(0)
     values, groups = rng.integers(0, 9, (1000, 2)).astype(float), rng.integers(0, 4, 1000)
     blocks = ([values[start : start + 300]] for start in range(0, 1000, 300))
-    sums = group_sums(blocks, groups, 4, lambda arrays: arrays[0].sum(axis=0))
-    np.testing.assert_array_equal(sums, [values[groups == g].sum(axis=0) for g in range(4)])
-    others = list(sums_of_others(sums))
-    np.testing.assert_array_equal(others, [values[groups != g].sum(axis=0) for g in range(4)])
+
+    def state(rows: Any) -> tuple[Any, ...]:
+        return rows.sum(axis=0), rows.min(axis=0), rows.max(axis=0)
+
+    states = group_states(blocks, groups, 4, lambda arrays: state(arrays[0]))
+    for g, (found, others) in enumerate(zip(states, states_of_others(states), strict=True)):
+        np.testing.assert_array_equal(found, state(values[groups == g]))
+        np.testing.assert_array_equal(others, state(values[groups != g]))
 
 
 # -- what is left to scikit-learn

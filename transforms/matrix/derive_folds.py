@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from xdsl.dialects.builtin import IntegerAttr, i64
 from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -157,7 +156,8 @@ def _fold_parts(op: Fold, rewriter: PatternRewriter) -> None:
         folds = [type(op).of(part) for part in parts.inputs]
         for fold in folds:
             rewriter.insert(fold)
-        _replace(op, rewriter, lambda i: _joined(rewriter, [fold.results[i] for fold in folds]))
+        write = TensorWriter(rewriter.insert)
+        _replace(op, rewriter, lambda i: write.behind([fold.results[i] for fold in folds]))
 
 
 def _fold_columns(op: Fold, rewriter: PatternRewriter) -> None:
@@ -170,10 +170,6 @@ def _fold_columns(op: Fold, rewriter: PatternRewriter) -> None:
 
 def _replace(op: Fold, rewriter: PatternRewriter, made: Callable[[int], SSAValue]) -> None:
     rewriter.replace(op, [], [made(i) for i in range(len(op.results))])
-
-
-def _joined(rewriter: PatternRewriter, vectors: Sequence[SSAValue]) -> SSAValue:
-    return TensorWriter(rewriter.insert).of(graph.ConcatOp.of(*vectors, axis=IntegerAttr(0, i64)))
 
 
 def _square(write: TensorWriter, x: SSAValue) -> SSAValue:

@@ -64,6 +64,10 @@ class TensorWriter:
         """The columns of several tensors."""
         return self.of(graph.ConcatOp.of(*tensors, axis=IntegerAttr(1, i64)))
 
+    def behind(self, tensors: Sequence[SSAValue]) -> SSAValue:
+        """Several tensors along their first axis."""
+        return tensors[0] if len(tensors) == 1 else self.of(graph.ConcatOp.of(*tensors, axis=IntegerAttr(0, i64)))
+
     def columns_sum(self, x: SSAValue) -> SSAValue:
         """The sum of each column."""
         return self.of(graph.ReduceSumOp.of(x, axes=ints([0]), keep_dims=BoolAttr.from_bool(False)))
