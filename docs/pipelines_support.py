@@ -17,7 +17,7 @@ from tilework.frontends.sklearn.importer import import_method, methods_of
 from tilework.frontends.sklearn.transformer import OptimizedTransformer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "test" / "python"))
-from interpreted_tables import Interpreted  # noqa: E402  tests lie beside the documentation
+from interpreted_tables import INTERPRETED  # noqa: E402  tests lie beside the documentation
 
 MODULES = (cluster, compose, decomposition, ensemble, impute, linear_model, pipeline, preprocessing, tree)
 NAMES = {name: getattr(module, name) for module in MODULES for name in module.__all__} | {"np": np}
@@ -153,7 +153,7 @@ def learned(text: str, words: bool) -> str | None:
     if not hasattr(estimator, "transform"):
         estimator = pipeline.Pipeline([("model", estimator)])
     try:
-        optimized = OptimizedTransformer(estimator, Interpreted, strict=True)  # type: ignore[arg-type]
+        optimized = OptimizedTransformer(estimator, INTERPRETED, strict=True)
         optimized.fit(rows, target_for(estimator, words))
     except UsageError as why:
         return str(why).removeprefix("strict=True: ")

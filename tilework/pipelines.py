@@ -21,6 +21,7 @@ from tilework.api import compile as compile_module
 from tilework.dialects.support.registration import make_context
 from tilework.driver.phases import run_phase
 from tilework.frontends.sklearn.emitter import Array, Unsupported
+from tilework.frontends.sklearn.engine import Engine
 from tilework.frontends.sklearn.importer import import_method, methods_of
 from tilework.frontends.sklearn.programs import Recent
 from tilework.frontends.sklearn.search import OptimizedSearch
@@ -53,18 +54,19 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     return CompiledPipeline(made)
 
 
-def optimize(estimator: Any, strict: bool = False) -> OptimizedSearch | OptimizedTransformer:
+def optimize(estimator: Any, strict: bool = False, client: Any = None) -> OptimizedSearch | OptimizedTransformer:
     """What stands in for an estimator of scikit-learn that is to be fitted, with its methods and attributes.
 
     estimator: a `GridSearchCV` or `RandomizedSearchCV`, whose scores follow from sums over the rows of each fold; or a
     transformer, as a `ColumnTransformer`, or a `Pipeline`, whose steps learn in one pass over the rows. Where something
-    about it is not known, `fit` is scikit-learn's, and `explain` says why; strict: raise UsageError instead. Raises
-    UsageError for what is neither.
+    about it is not known, `fit` is scikit-learn's, and `explain` says why; strict: raise UsageError instead. client: a
+    `dask.distributed.Client`, whose workers pass over the rows. Raises UsageError for what is neither.
     """
+    engine = Engine(_compiled_once, client)
     if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
-        return OptimizedSearch(estimator, _compiled_once, strict=strict)
+        return OptimizedSearch(estimator, engine, strict=strict)
     if isinstance(estimator, Pipeline) or hasattr(estimator, "transform"):
-        return OptimizedTransformer(estimator, _compiled_once, strict=strict)
+        return OptimizedTransformer(estimator, engine, strict=strict)
     raise UsageError(f"optimize takes a search, a pipeline or a transformer, not a {type(estimator).__name__}")
 
 

@@ -12,8 +12,9 @@ from sklearn.pipeline import Pipeline
 
 from tilework.analysis.statistics_basis import ONE
 from tilework.frontends.sklearn.emitter import Array, Unsupported
+from tilework.frontends.sklearn.engine import Engine
 from tilework.frontends.sklearn.library import clone, is_exactly, issparse
-from tilework.frontends.sklearn.programs import Compile, Recent, key_of, optimized
+from tilework.frontends.sklearn.programs import Recent, key_of, optimized
 from tilework.frontends.sklearn.steps.composed import fitted_parts
 from tilework.frontends.sklearn.steps.linear import PENALIZED, Regression
 from tilework.frontends.sklearn.sums import Sums
@@ -50,31 +51,31 @@ _LOWERED = Recent[bytes, Lowered](32)
 """Programs that have been made in this process, by what they were made of besides data."""
 
 
-def lowered(estimator: Any, data: RowsAndTarget, penalties: int, score: str, compile_: Compile) -> Lowered:
+def lowered(estimator: Any, data: RowsAndTarget, penalties: int, score: str, engine: Engine) -> Lowered:
     """The programs of an estimator for data, penalties and a score. Raises Unsupported."""
     key = key_of(estimator, penalties, score)
     found = None if key is None else _LOWERED.get(key)
     if found is None or not found.fits(data):
-        found = _lowered(estimator, data, penalties, score, compile_)
+        found = _lowered(estimator, data, penalties, score, engine)
         if key is not None:
             _LOWERED.put(key, found)
     return found
 
 
-def _lowered(estimator: Any, data: RowsAndTarget, penalties: int, score: str, compile_: Compile) -> Lowered:
+def _lowered(estimator: Any, data: RowsAndTarget, penalties: int, score: str, engine: Engine) -> Lowered:
     training = import_training(estimator, data, penalties, score)
     optimized("optimize-training", training.module)
-    return Lowered(estimator, training, Sums.of(training.module, training.inputs, compile_))
+    return Lowered(estimator, training, Sums.of(training.module, training.inputs, engine))
 
 
 class Learner:
     """An estimator that learns from data that are there, by sums over rows. Raises Unsupported."""
 
-    def __init__(self, estimator: Any, data: RowsAndTarget, penalties: int, score: str, compile_: Compile):
-        programs = lowered(estimator, data, penalties, score, compile_)
+    def __init__(self, estimator: Any, data: RowsAndTarget, penalties: int, score: str, engine: Engine):
+        programs = lowered(estimator, data, penalties, score, engine)
         self.estimator, self.training = programs.estimator, programs.training
         self.penalties = penalties
-        self._data, self._sums = data, programs.sums
+        self._engine, self._data, self._sums = engine, data, programs.sums
         self._shift = self._sums.placed(data.shifts(self._sums.parts))
         places = data.sample_places([Part((given,)) for given in self.training.inputs.values()])
         rows, target = taken(data.frame, places), data.target[places]
@@ -86,7 +87,7 @@ class Learner:
 
     def states(self, groups: Array, count: int) -> list[State]:
         """What is known of each group of rows: the only pass over them."""
-        return self._sums.of_groups(self._data, self._shift, groups, count)
+        return self._sums.of_groups(self._engine, self._data, self._shift, groups, count)
 
     def require_all_values(self, train: State) -> None:
         """Raise Unsupported for the state of rows in which an encoder would miss a value that it has to know."""
@@ -120,10 +121,10 @@ class Learner:
         return evaluate_function(self.training.module, name, [self._shift, *inputs], self.training.parameters)
 
 
-def fitted_regression(estimator: Any, data: RowsAndTarget, compile_: Compile) -> Any:
+def fitted_regression(estimator: Any, data: RowsAndTarget, engine: Engine) -> Any:
     """A clone of an estimator that is fitted to all rows. Raises Unsupported."""
     penalty = np.full(1, penalty_of(estimator, {}))
-    learner = Learner(clone(estimator), data, 1, "r2", compile_)
+    learner = Learner(clone(estimator), data, 1, "r2", engine)
     [state] = learner.states(np.zeros(len(data), int), 1)
     return learner.fit(state, penalty, {})
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from tilework.algebra.errors import UsageError
 from tilework.frontends.sklearn.emitter import Unsupported
+from tilework.frontends.sklearn.engine import Engine
 from tilework.frontends.sklearn.library import clone
-from tilework.frontends.sklearn.programs import Compile
 
 
 class Optimized(ABC):
@@ -18,10 +18,10 @@ class Optimized(ABC):
     strict: raise UsageError where something stays scikit-learn's.
     """
 
-    def __init__(self, estimator: Any, compile_: Compile, *, strict: bool = False):
+    def __init__(self, estimator: Any, engine: Engine, *, strict: bool = False):
         self.fitted: Any = clone(estimator)
         self.strict = strict
-        self._compile = compile_
+        self._engine = engine
         self._explanation = "nothing is known before fit"
 
     def fit(self, X: Any, y: Any = None, **params: Any) -> Self:  # noqa: N803  as scikit-learn calls them

@@ -36,7 +36,7 @@ class OptimizedSearch(Optimized):
         learners: list[tuple[Learner, list[int], State]] = []
         for base, places in _by_penalty(search.estimator, candidates):
             penalties = np.array([penalty_of(search.estimator, candidates[i]) for i in places], np.float64)
-            learner = Learner(clone(search.estimator).set_params(**base), data, len(places), score, self._compile)
+            learner = Learner(clone(search.estimator).set_params(**base), data, len(places), score, self._engine)
             states = learner.states(folds, len(splits))
             for split, train in enumerate(states_of_others(states)):
                 learner.require_all_values(train)

@@ -36,6 +36,7 @@ class Rows:
         names = names_of(self.frame)
         self.keys: tuple[Any, ...] = tuple(range(self.frame.shape[1]) if names is None else names)
         self.dtypes: dict[Any, np.dtype[Any] | None] = {key: dtype_of(column(self.frame, key)) for key in self.keys}
+        self.target: Any = None
         self._readers: dict[Part, Reader] = {}
         self._encoded: dict[Any, EncodedColumn] = {}
 
@@ -116,7 +117,7 @@ class RowsAndTarget(Rows):
 
     def __init__(self, rows: Any, target: Any):
         super().__init__(rows)
-        self.target = np.ascontiguousarray(target, np.float64)
+        self.target: Any = np.ascontiguousarray(target, np.float64)
         if len(self.target) != len(self):
             counts = [len(self), len(self.target)]
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {counts}")

@@ -31,7 +31,7 @@ def joined(a: State, b: State) -> State:
 def group_states(
     blocks: Iterator[Sequence[Array]], groups: Array, count: int, state: Callable[[Sequence[Array]], State]
 ) -> list[State]:
-    """For each group of rows the state of its rows.
+    """Return, for each group of rows, the state of its rows.
 
     blocks: the arrays of consecutive rows, block after block. groups: of each row, from 0 to below `count`.
     """
@@ -68,10 +68,9 @@ def states_of_others(states: Sequence[State]) -> Iterator[State]:
         before = each if before is None else joined(before, each)
 
 
-def joined_states(states: Iterator[Sequence[Array]]) -> list[Array]:
-    """The states of all rows from those of each block, as `matrix.summary` tells them: four sums and two extremes."""
-    joined = [array.copy() for array in next(states)]
-    for each in states:
-        for i, join in enumerate((np.add, np.add, np.add, np.add, np.minimum, np.maximum)):
-            join(joined[i], each[i], out=joined[i])
-    return joined
+def as_state(made: Array | tuple[Array, ...]) -> State:
+    """What native code tells of some rows as their state; of `matrix.summary`, whose first results are all sums."""
+    if not isinstance(made, tuple):
+        return (made,)
+    *sums, low, high = made
+    return (sums[0] if len(sums) == 1 else np.stack(sums), low, high)

@@ -8,6 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.dialects.bag import BagType, table_of
+from tilework.frontends.sklearn.engine import Engine
 from tilework.interpreters.graph import run_function
 
 
@@ -32,3 +33,7 @@ class Interpreted:
             given.append(table_of(type_, left) if isinstance(type_, BagType) else next(left))
         made = run_function(self._module, "main", given, {})
         return made[0] if len(made) == 1 else tuple(made)
+
+
+INTERPRETED = Engine(Interpreted)  # type: ignore[arg-type]
+"""Runs programs so."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from interpreted_tables import Interpreted
+from interpreted_tables import INTERPRETED, Interpreted
 from sklearn.pipeline import Pipeline
 
 from tilework.frontends.sklearn.emitter import Unsupported
@@ -52,7 +52,7 @@ def test_what_is_known_is_equal(text: str, words: bool):
             assert_equal(found, getattr(fitted, method)(rows))
         if support.learned(text, words) is None:
             wrapped = estimator if hasattr(estimator, "transform") else Pipeline([("model", estimator)])
-            optimized: Any = OptimizedTransformer(wrapped, Interpreted, strict=True).fit(rows, target)  # type: ignore[arg-type]
+            optimized: Any = OptimizedTransformer(wrapped, INTERPRETED, strict=True).fit(rows, target)
             method = "predict" if hasattr(wrapped, "predict") else "transform"
             assert_equal(getattr(optimized.fitted, method)(rows), getattr(fitted, method)(rows))
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from interpreted_tables import INTERPRETED
 from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -154,7 +155,7 @@ def test_statistics_that_saw_held_out_rows_give_other_scores():
     honest = clone(search).fit(rows, target).cv_results_["split0_test_score"]
     np.testing.assert_allclose(found.cv_results_["split0_test_score"], honest, rtol=1e-9)
     data = RowsAndTarget(rows, target)
-    programs = lowered(search.estimator, data, len(ALPHAS), "r2", lambda _: None)  # type: ignore[arg-type, return-value]
+    programs = lowered(search.estimator, data, len(ALPHAS), "r2", INTERPRETED)
     learner_sums = sums_by_interpreter(programs, data)
     leaky = run_function(
         programs.training.module, "validate", [learner_sums[0], learner_sums[1], learner_sums[2], ALPHAS],

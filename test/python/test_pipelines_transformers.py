@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from interpreted_tables import Interpreted
+from interpreted_tables import INTERPRETED
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA
@@ -143,7 +143,7 @@ def check(estimator: Any, rows: Any, *, close: float = 1e-9) -> None:
     """What is optimized gives, has and refuses what scikit-learn does."""
     expected_fit = clone(estimator)
     expected = outcome(lambda: expected_fit.fit_transform(rows))
-    optimized = OptimizedTransformer(estimator, Interpreted)  # type: ignore[arg-type]
+    optimized = OptimizedTransformer(estimator, INTERPRETED)
     found = outcome(lambda: optimized.fit_transform(rows))
     if isinstance(expected, type):
         assert found is expected
@@ -222,7 +222,7 @@ def test_a_predictor_behind_transformers_is_fitted_by_scikit_learn():
     pipeline = make_pipeline(
         make_column_transformer((NUMERIC["mean"](), NUMBERS), (WORDY["one hot"](), WORDS)), LogisticRegression()
     )
-    optimized = OptimizedTransformer(pipeline, Interpreted).fit(data, target)  # type: ignore[arg-type]
+    optimized = OptimizedTransformer(pipeline, INTERPRETED).fit(data, target)
     expected = clone(pipeline).fit(data, target)
     assert "logisticregression is fitted by scikit-learn" in optimized.explain()
     np.testing.assert_allclose(optimized.predict_proba(data), expected.predict_proba(data), rtol=1e-7)
@@ -281,11 +281,11 @@ def test_names_in_another_order():
     """A scaler refuses them, a column transformer finds its columns by their names."""
     data = large(20)[NUMBERS]
     others = data[["c", "a", "b"]]
-    scaler = OptimizedTransformer(StandardScaler(), Interpreted).fit(data)  # type: ignore[arg-type]
+    scaler = OptimizedTransformer(StandardScaler(), INTERPRETED).fit(data)
     with pytest.raises(ValueError, match="feature names should match"):
         scaler.transform(others)
     columns = make_column_transformer((StandardScaler(), NUMBERS))
-    by_name = OptimizedTransformer(columns, Interpreted).fit(data)  # type: ignore[arg-type]
+    by_name = OptimizedTransformer(columns, INTERPRETED).fit(data)
     np.testing.assert_array_equal(by_name.transform(others), by_name.transform(data))
 
 
