@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import FloatAttr, f64
+from xdsl.ir import Operation as IROperation
 from xdsl.ir import SSAValue
 
 from tilework.dialects import arith
@@ -49,7 +50,8 @@ class _Missing:
 
 _Meaning: TypeAlias = "Affine | Number | _Missing"
 
-_SIGNS = {arith.AddfOp: "+", arith.SubfOp: "-", arith.MulfOp: "*", arith.DivfOp: "/"}
+SIGNS: dict[type[IROperation], str] = {arith.AddfOp: "+", arith.SubfOp: "-", arith.MulfOp: "*", arith.DivfOp: "/"}
+"""What the signs of operations on two numbers are."""
 
 
 def affine_of(op: MapOp) -> Affine | None:
@@ -82,7 +84,7 @@ def _meaning(op: object, known: dict[SSAValue, _Meaning]) -> _Meaning | None:
         case arith.SelectOp():
             return _chosen(known.get(op.cond), known.get(op.lhs), known.get(op.rhs))
         case arith.AddfOp() | arith.SubfOp() | arith.MulfOp() | arith.DivfOp():
-            return _combined(_SIGNS[type(op)], known.get(op.lhs), known.get(op.rhs))
+            return _combined(SIGNS[type(op)], known.get(op.lhs), known.get(op.rhs))
         case _:
             return None
 

@@ -46,6 +46,11 @@ class Basis:
     parts: tuple[Part, ...]
     size: int
 
+    @property
+    def values(self) -> list[int]:
+        """The places of all values of columns of numbers, in order."""
+        return [place for part in self.parts for place in part.values.values()]
+
     @staticmethod
     def of(types: Sequence[Attribute]) -> Basis:
         """The basis for rows that lie in arguments of these types, tables and matrices."""

@@ -20,6 +20,7 @@ from tilework.dialects.graph.base import ints
 from tilework.dialects.matrix import FromTensorOp, MatrixType
 from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
 from tilework.lowering.tables.rows import Rows, place_of
+from tilework.lowering.tables.summary import extremes, reductions
 from tilework.transforms.patterns import PatternPass, rewrite
 
 
@@ -204,6 +205,22 @@ class AddTensors(RewritePattern):
         rows.done(rows.insert(graph.AddOp.of(rows.tensor(op.left), rows.tensor(op.right))))
 
 
+class MultiplyPairs(RewritePattern):
+    """pairs(x, z)[n, k] is x[n, left[k]] z[n, right[k]], whose columns tables say."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.PairsOp, rewriter: PatternRewriter) -> None:
+        def write(k: KernelBuilder, x: Tensor, z: Tensor, left: Tensor, right: Tensor) -> Tensor:
+            def element(n: Expr, j: Expr) -> Scalar:
+                return x[n, left[(j,)]] * z[n, right[(j,)]]
+
+            return k.compute("pairs", (x.dims[0], left.dims[0]), element)
+
+        rows = Rows(op, rewriter)
+        tables = [rows.numbers(which.get_values()) for which in (op.left, op.right)]
+        rows.done(rows.kernel("pairs", [rows.tensor(op.first), rows.tensor(op.second), *tables], write))
+
+
 class WalkTrees(RewritePattern):
     """trees(x) is the sum of the values of leaves, to each of which a row comes by as many steps as the deepest has."""
 
@@ -246,6 +263,24 @@ class MultiplyTransposed(RewritePattern):
         x = rows.tensor(op.input)
         transposed = rows.insert(graph.TransposeOp.of(x, permutation=ints([1, 0])))
         rows.done(rows.insert(graph.MatmulOp.of(transposed, x)))
+
+
+class SummarizeTensors(RewritePattern):
+    """summary(x, shift) is six reductions over the rows of a tensor."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.SummaryOp, rewriter: PatternRewriter) -> None:
+        rows = Rows(op, rewriter)
+        rewriter.replace(op, [], rows.kernels("summary", [rows.tensor(op.input), op.shift], reductions))
+
+
+class CompareTensors(RewritePattern):
+    """extremes(x) is two reductions over the rows of a tensor."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.ExtremesOp, rewriter: PatternRewriter) -> None:
+        rows = Rows(op, rewriter)
+        rewriter.replace(op, [], rows.kernels("extremes", [rows.tensor(op.input)], extremes))
 
 
 class ForgetOrigins(RewritePattern):

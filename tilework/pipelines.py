@@ -12,20 +12,24 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.pipeline import Pipeline
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.algebra.errors import UsageError
 from tilework.api import compile as compile_module
 from tilework.dialects.support.registration import make_context
 from tilework.driver.phases import run_phase
-from tilework.frontends.sklearn.emitter import Array
+from tilework.frontends.sklearn.emitter import Array, Unsupported
+from tilework.frontends.sklearn.engine import Engine
 from tilework.frontends.sklearn.importer import import_method, methods_of
+from tilework.frontends.sklearn.programs import Recent
 from tilework.frontends.sklearn.search import OptimizedSearch
+from tilework.frontends.sklearn.transformer import OptimizedTransformer
 from tilework.runtime.module import Module
 from tilework.runtime.pipelines.model import CompiledPipeline, Method
 
-__all__ = ["CompiledPipeline", "OptimizedSearch", "compile", "load", "optimize"]
+__all__ = ["CompiledPipeline", "OptimizedSearch", "OptimizedTransformer", "compile", "load", "optimize"]
 
 
 def compile(  # noqa: A001  the name that users of other compilers look for
@@ -42,20 +46,28 @@ def compile(  # noqa: A001  the name that users of other compilers look for
         raise UsageError(f"{type(fitted).__name__} has no method to compile; is it fitted?")
     made: dict[str, Method] = {}
     for name in wanted:
-        program = import_method(fitted, rows, name)
+        try:
+            program = import_method(fitted, rows, name)
+        except Unsupported as why:
+            raise UsageError(f"cannot compile {name} of {type(fitted).__name__}: {why}") from None
         made[name] = Method(_compiled(program.module, program.parameters, target), program.interface)
     return CompiledPipeline(made)
 
 
-def optimize(search: Any, strict: bool = False) -> OptimizedSearch:
-    """A search over the parameters of a pipeline that computes its scores from sums over the rows of each fold.
+def optimize(estimator: Any, strict: bool = False, client: Any = None) -> OptimizedSearch | OptimizedTransformer:
+    """What stands in for an estimator of scikit-learn that is to be fitted, with its methods and attributes.
 
-    search: a `GridSearchCV`. The result has its methods and attributes; where something about it is not known, `fit` is
-    scikit-learn's and `explain` says why. strict: raise UsageError instead. Raises UsageError for what is no search.
+    estimator: a `GridSearchCV` or `RandomizedSearchCV`, whose scores follow from sums over the rows of each fold; or a
+    transformer, as a `ColumnTransformer`, or a `Pipeline`, whose steps learn in one pass over the rows. Where something
+    about it is not known, `fit` is scikit-learn's, and `explain` says why; strict: raise UsageError instead. client: a
+    `dask.distributed.Client`, whose workers pass over the rows. Raises UsageError for what is neither.
     """
-    if not isinstance(search, GridSearchCV):
-        raise UsageError(f"optimize takes a GridSearchCV, not a {type(search).__name__}")
-    return OptimizedSearch(search, _compiled_once, strict=strict)
+    engine = Engine(_compiled_once, client)
+    if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
+        return OptimizedSearch(estimator, engine, strict=strict)
+    if isinstance(estimator, Pipeline) or hasattr(estimator, "transform"):
+        return OptimizedTransformer(estimator, engine, strict=strict)
+    raise UsageError(f"optimize takes a search, a pipeline or a transformer, not a {type(estimator).__name__}")
 
 
 def load(path: str | PathLike[str]) -> CompiledPipeline:
@@ -63,15 +75,13 @@ def load(path: str | PathLike[str]) -> CompiledPipeline:
     return CompiledPipeline.load(path)
 
 
-_MADE: dict[str, Module] = {}
-"""The sums over rows that have been compiled in this process, by their text."""
+_MADE = Recent[str, Module](64)
+"""The functions on rows that have been compiled in this process, by their text."""
 
 
 def _compiled_once(module: ModuleOp) -> Module:
     text = str(module)
-    if text not in _MADE:
-        _MADE[text] = _compiled(module, {})
-    return _MADE[text]
+    return _MADE.get(text) or _MADE.put(text, _compiled(module, {}))
 
 
 def _compiled(module: ModuleOp, parameters: Any, target: str | None = None) -> Module:

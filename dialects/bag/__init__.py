@@ -15,6 +15,7 @@ from tilework.dialects.bag.conversion import (
     table_of,
     tensors_of,
 )
+from tilework.dialects.bag.rows import KINDS, FilterOp, FoldOp, MapOp, RowsOp, YieldOp
 from tilework.dialects.bag.types import BagType, DictType
 
 __all__ = [
@@ -22,16 +23,22 @@ __all__ = [
     "BagType",
     "CodesOp",
     "DictType",
+    "FilterOp",
+    "FoldOp",
+    "KINDS",
     "LookupOp",
+    "MapOp",
     "OneHotOp",
     "PackOp",
     "Part",
+    "RowsOp",
     "Table",
     "ToMatrixOp",
+    "YieldOp",
     "bag_of",
     "layout_of",
     "table_of",
     "tensors_of",
 ]
 
-Bag = Dialect("bag", [PackOp, ToMatrixOp, OneHotOp, LookupOp], [BagType, DictType])
+Bag = Dialect("bag", [PackOp, ToMatrixOp, OneHotOp, LookupOp, MapOp, FilterOp, FoldOp, YieldOp], [BagType, DictType])

@@ -2,9 +2,11 @@
 
 from xdsl.ir import Dialect
 
+from tilework.dialects.matrix.descent import ElasticNetOp
+from tilework.dialects.matrix.folds import CountOp, DivisorOp, ExtremesOp, SummaryOp
 from tilework.dialects.matrix.map import MapOp, YieldOp
-from tilework.dialects.matrix.product import AddOp, GramOp, MatmulOp
-from tilework.dialects.matrix.statistics import CovarianceOp, MomentsOp, RidgeOp, ScaleOp, UnitsOp
+from tilework.dialects.matrix.product import AddOp, GramOp, MatmulOp, PairsOp
+from tilework.dialects.matrix.statistics import CovarianceOp, MomentsOp, PrincipalOp, RidgeOp, ScaleOp, UnitsOp
 from tilework.dialects.matrix.structure import ColumnsOp, ConcatOp, FromTensorOp, ToTensorOp
 from tilework.dialects.matrix.trees import TreesOp
 from tilework.dialects.matrix.types import MatrixType
@@ -13,7 +15,11 @@ __all__ = [
     "AddOp",
     "ColumnsOp",
     "ConcatOp",
+    "CountOp",
     "CovarianceOp",
+    "DivisorOp",
+    "ElasticNetOp",
+    "ExtremesOp",
     "FromTensorOp",
     "GramOp",
     "MapOp",
@@ -21,15 +27,19 @@ __all__ = [
     "Matrix",
     "MatrixType",
     "MomentsOp",
+    "PairsOp",
+    "PrincipalOp",
     "RidgeOp",
     "ScaleOp",
+    "SummaryOp",
     "ToTensorOp",
     "TreesOp",
     "UnitsOp",
     "YieldOp",
 ]
 
-STRUCTURE = [MapOp, YieldOp, ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp, MatmulOp, AddOp, TreesOp]
-STATISTICS = [GramOp, MomentsOp, CovarianceOp, ScaleOp, RidgeOp, UnitsOp]
+STRUCTURE = [MapOp, YieldOp, ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp, MatmulOp, AddOp, PairsOp, TreesOp]
+STATISTICS = [GramOp, MomentsOp, CovarianceOp, ScaleOp, RidgeOp, ElasticNetOp, PrincipalOp, UnitsOp]
+FOLDS = [CountOp, ExtremesOp, SummaryOp, DivisorOp]
 
-Matrix = Dialect("matrix", [*STRUCTURE, *STATISTICS], [MatrixType])
+Matrix = Dialect("matrix", [*STRUCTURE, *STATISTICS, *FOLDS], [MatrixType])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import StringAttr, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, TensorType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -64,6 +64,39 @@ class AddOp(MatrixOp):
 
     def evaluate(self, *inputs: Array) -> Array:
         return inputs[0] + inputs[1]
+
+
+@irdl_op_definition
+class PairsOp(MatrixOp):
+    """Products of a column of one matrix and a column of another: of each pair that both lists say, counted from 0.
+
+    %y = matrix.pairs %x, %z {left = array<i64: 0, 1>, right = array<i64: 1, 1>}
+        : (!matrix.matrix<N x 2 x f64, [age, pay]>, !matrix.matrix<N x 2 x f64, [age, pay]>)
+        -> !matrix.matrix<N x 2 x f64, ["age*pay", "pay*pay"]>
+    """
+
+    name = "matrix.pairs"
+    first = operand_def(MatrixType)
+    second = operand_def(MatrixType)
+    left = prop_def(DenseArrayBase.constr(i64))
+    right = prop_def(DenseArrayBase.constr(i64))
+    result = result_def(MatrixType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[Attribute]:
+        a, b = matrix_of(self.first), matrix_of(self.second)
+        if (a.rows, a.element_type) != (b.rows, b.element_type):
+            raise VerifyException(f"{a} and {b} differ in rows or type")
+        left, right = self.left.get_values(), self.right.get_values()
+        if len(left) != len(right):
+            raise VerifyException(f"{len(left)} columns are paired with {len(right)}")
+        for columns, which in ((a.columns, left), (b.columns, right)):
+            if out := [i for i in which if not 0 <= i < columns]:
+                raise VerifyException(f"there is no column {out[0]} in a matrix of {columns} columns")
+        return [a.with_columns([f"{a.names[i]}*{b.names[j]}" for i, j in zip(left, right, strict=True)])]
+
+    def evaluate(self, *inputs: Array) -> Array:
+        return inputs[0][:, list(self.left.get_values())] * inputs[1][:, list(self.right.get_values())]
 
 
 @irdl_op_definition

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.dialects.matrix.base import Array, MatrixOp, float_of, known, matrix_of, require_shape, vector_length
 from tilework.dialects.matrix.types import MatrixType
-from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.support.shapes import dims_of, tensor_type
 
 
 @irdl_op_definition
@@ -107,7 +107,8 @@ class RidgeOp(MatrixOp):
     """The coefficients and the intercept of ridge regression of the last column on the others, for each penalty.
 
     They are computed from the eigenvectors of the columns' scatter, which is that of `matrix.covariance`, once for all
-    penalties. With `intercept = false` the line goes through the origin.
+    penalties. With `intercept = false` the line goes through the origin. Without a penalty they are NaN where columns
+    are nearly sums of others, so that their scatter says too little: where its condition is above 1e10.
 
     %coef, %at_zero = matrix.ridge %mean, %scatter, %count, %penalties {intercept = true}
         : (tensor<3xf64>, tensor<3x3xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5x2xf64>, tensor<5xf64>)
@@ -138,8 +139,46 @@ class RidgeOp(MatrixOp):
         values, vectors = np.linalg.eigh(scatter[:-1, :-1])
         projected = vectors.T @ scatter[:-1, -1]
         damped = values + penalties[:, None]
+        if values[0] * 1e10 <= values[-1]:
+            damped[penalties == 0] = np.nan
         coef = (projected / damped) @ vectors.T
         return [coef, mean[-1] - coef @ mean[:-1]]
+
+
+@irdl_op_definition
+class PrincipalOp(MatrixOp):
+    """The directions in which columns vary most, a row for each, and the variances along them, the greatest first.
+
+    They are the eigenvectors of the scatter, which is that of `matrix.covariance`, over the number of rows less 1; the
+    element of a direction that is farthest from 0 is positive.
+
+    %directions, %variances = matrix.principal %scatter, %count
+        : (tensor<3x3xf64>, tensor<f64>) -> (tensor<3x3xf64>, tensor<3xf64>)
+    """
+
+    name = "matrix.principal"
+    scatter = operand_def(TensorType)
+    count = operand_def(TensorType)
+    directions = result_def(TensorType)
+    variances = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[Attribute]:
+        dims = dims_of(self.scatter.type)
+        columns, element = dims[0].constant if dims else None, float_of(self.scatter)
+        if columns is None:
+            raise VerifyException(f"expected a square of known size, got {self.scatter.type}")
+        require_shape(self.scatter, (columns, columns), element, "the scatter")
+        require_shape(self.count, (), element, "the number of rows")
+        return [self.scatter.type, tensor_type((columns,), element)]
+
+    def evaluate(self, *inputs: Array) -> Sequence[Array]:
+        scatter, count = inputs
+        values, vectors = np.linalg.eigh(scatter / (count - 1))
+        directions = vectors[:, ::-1].T
+        farthest = np.abs(directions).argmax(axis=1)
+        signs = np.sign(directions[np.arange(len(directions)), farthest])
+        return [directions * signs[:, None], np.maximum(values[::-1], 0)]
 
 
 @irdl_op_definition

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import Any, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,13 @@ from tilework.algebra.index_expr import var
 from tilework.dialects.bag import BagType, DictType, ToMatrixOp, bag_of
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.structure import ParameterOp
-from tilework.dialects.matrix import ColumnsOp, ConcatOp, MapOp, MatrixType
+from tilework.dialects.matrix import ColumnsOp, ConcatOp, MapOp, MatrixType, PairsOp
 from tilework.dialects.matrix.base import matrix_of
 from tilework.dialects.support.shapes import tensor_type
-from tilework.dialects.te.builder import Scalar
+from tilework.dialects.te.builder import KernelBuilder, Scalar
 from tilework.frontends.sklearn import steps
 from tilework.runtime.pipelines.dictionary import Dictionary
+from tilework.runtime.pipelines.encoded import EncodedColumn
 from tilework.runtime.pipelines.interface import Input
 
 Array = NDArray[Any]
@@ -51,13 +52,24 @@ class Columns:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A matrix, with the keys of those columns whose missing values are still in it."""
+    """A matrix, with the keys of those columns whose missing values are still in it.
+
+    source: the columns of the table that it is, as they are given.
+    """
 
     value: SSAValue
     missing: frozenset[Any] = frozenset()
+    source: Columns | None = None
 
 
-Features = Columns | Numbers
+@dataclass(frozen=True)
+class Opaque:
+    """Features that nothing can learn from by sums over rows, and why."""
+
+    why: str
+
+
+Features = Columns | Numbers | Opaque
 """What a step is given, and what it makes."""
 
 
@@ -83,8 +95,16 @@ class TrainingData(Protocol):
         """Whether a number of a column is missing in some row."""
         ...
 
-    def values_of(self, key: Any) -> tuple[Any, ...]:
-        """The values of a column, sorted as scikit-learn sorts categories."""
+    def encoded(self, key: Any) -> EncodedColumn:
+        """The values of a column, told apart."""
+        ...
+
+    def whole(self, key: Any) -> EncodedColumn:
+        """The same, to learn from how often each stands there. Raises Unsupported where parts of the rows learn."""
+        ...
+
+    def __len__(self) -> int:
+        """How many rows there are."""
         ...
 
 
@@ -92,11 +112,14 @@ class Emitter:
     """Appends to a function. `inputs` are the columns of its table by name, `parameters` the fitted numbers.
 
     dtypes: of the columns that there are, by key; None for what is no number. data: of a program that learns, what it
-    learns from.
+    learns from. wide: whether numbers become those of double precision, whatever they are.
     """
 
-    def __init__(self, dtypes: dict[Any, np.dtype[Any] | None], data: TrainingData | None = None):
+    def __init__(
+        self, dtypes: dict[Any, np.dtype[Any] | None], data: TrainingData | None = None, *, wide: bool = False
+    ):
         self.dtypes = dtypes
+        self.wide = wide
         self.data = data
         self.learned: dict[int, Learned] = {}
         self.block = Block(arg_types=[BagType.of(ROWS, {})])
@@ -126,15 +149,17 @@ class Emitter:
         """A matrix of features: columns of numbers become one, whose type is the one that all of them fit in."""
         if isinstance(x, Numbers):
             return x
+        if isinstance(x, Opaque):
+            raise Unsupported(x.why)
         types = [self.dtypes[key] for key in x.keys]
         if any(t is None for t in types):
             texts = [str(key) for key, t in zip(x.keys, types, strict=True) if t is None]
             raise Unsupported(f"numbers are computed of columns that hold none: {', '.join(texts)}")
         common = np.result_type(*[t for t in types if t is not None])
-        dtype = "float32" if common == np.float32 else "float64"
+        dtype = "float32" if common == np.float32 and not self.wide else "float64"
         names = [self._column(Input(key, dtype, optional=self._may_be_missing(key))) for key in x.keys]
         op = ToMatrixOp.of(self.table, columns=ArrayAttr([StringAttr(name) for name in names]))
-        return Numbers(self.insert(op), frozenset(x.keys))
+        return Numbers(self.insert(op), frozenset(x.keys), x)
 
     def codes(self, key: Any, dictionary: Dictionary) -> str:
         """The name of the column of codes that a column's values have in a dictionary."""
@@ -158,7 +183,7 @@ class Emitter:
             name = f"{base}.{n}"
         self.inputs[name] = wanted
         codes = wanted.dictionary
-        type_ = FLOATS[wanted.dtype] if codes is None else DictType.of(len(codes.values))
+        type_ = FLOATS[wanted.dtype] if codes is None else DictType.of(codes.size)
         bag, columns = bag_of(self.table), {**bag_of(self.table).columns, name: type_}
         optional = {*bag.may_be_missing, *([name] if codes is None and wanted.optional else [])}
         self.table = Rewriter.replace_value_with_new_type(self.table, BagType.of(bag.rows, columns, optional))
@@ -187,6 +212,12 @@ class Emitter:
         """Some columns of a matrix."""
         return Numbers(self.insert(ColumnsOp.of(x.value, which=ints(which))), x.missing)
 
+    def spread(self, x: Numbers, which: Sequence[int]) -> Numbers:
+        """The columns of a matrix, each as often as it is named: a product with zeros and ones would lose infinity."""
+        ones = self.map(self.taken(x, [0]), [], one)
+        pairs = PairsOp.of(ones.value, x.value, left=ints([0] * len(which)), right=ints(which))
+        return Numbers(self.insert(pairs), x.missing)
+
 
 Function = TypeVar("Function", bound=type["Step"])
 STEPS: dict[type, type[Step]] = {}
@@ -203,7 +234,12 @@ class Step(ABC):
 
 
 class FittedStep(Step):
-    """A step that computes with vectors which are fitted: read off an estimator, or learned from the table itself."""
+    """A step that computes with vectors which are fitted: read off an estimator, or learned from the table itself.
+
+    `NARROW` says whether those that it reads stay in single precision where they are.
+    """
+
+    NARROW: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -216,8 +252,11 @@ class FittedStep(Step):
         raise Unsupported(f"the fit of {type(estimator).__name__} is no sum over rows")
 
     @classmethod
-    def attributes(cls, estimator: Any, vectors: dict[str, Array], rows: int) -> dict[str, Any]:
-        """The fitted attributes of an estimator that has learned these vectors from so many rows."""
+    def finish(cls, fitted: Any, vectors: dict[str, Array], rows: int) -> None:
+        """Set the attributes of an estimator that has learned these vectors from so many rows.
+
+        It has been fitted to a few of them, so that it has all attributes, of their types.
+        """
         raise NotImplementedError
 
     @classmethod
@@ -237,19 +276,22 @@ class FittedStep(Step):
             return e.learned[id(estimator)].vectors
         if e.data is not None:
             made = cls.learned(e, estimator, x)
-            e.learned[id(estimator)] = Learned(estimator, cls, made)
+            e.learned[id(estimator)] = Learned(estimator, cls.finish, made)
             return made
         title = type(estimator).__name__.lower()
-        return {name: e.parameter(f"{title}.{name}", array) for name, array in cls.known(estimator).items()}
+        return {
+            name: e.parameter(f"{title}.{name}", array, array.dtype.name if cls.NARROW else "float64")
+            for name, array in cls.known(estimator).items()
+        }
 
 
 @dataclass(frozen=True)
 class Learned:
-    """What an estimator learns: the vectors of its step, by name."""
+    """What an estimator learns: the vectors of its step, by name, and what sets attributes as `FittedStep.finish`."""
 
     estimator: Any
-    step: type[FittedStep]
-    vectors: dict[str, SSAValue]
+    finish: Callable[[Any, dict[str, Array], int], None]
+    vectors: dict[str, SSAValue] = field(default_factory=dict[str, SSAValue])
 
 
 def step(*types: type) -> Callable[[Function], Function]:
@@ -283,3 +325,13 @@ def element_of(x: Numbers) -> Float32Type | Float64Type:
     type_ = x.value.type
     assert isinstance(type_, MatrixType)
     return f32 if type_.element_type == f32 else f64
+
+
+def columns_count(x: Numbers) -> int:
+    """How many columns a matrix has."""
+    return matrix_of(x.value).columns
+
+
+def one(k: KernelBuilder, v: Scalar) -> Scalar:
+    """1, whatever v is."""
+    return k.constant(1.0, v.dtype)

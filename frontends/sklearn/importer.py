@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
@@ -15,17 +18,17 @@ from xdsl.dialects.builtin import BoolAttr, IntegerAttr, ModuleOp, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Region, SSAValue
 
-from tilework.algebra.errors import UsageError
 from tilework.dialects import graph
-from tilework.dialects.bag import bag_of, layout_of
 from tilework.dialects.graph.base import numpy_dtype
 from tilework.dialects.matrix import ToTensorOp
 from tilework.dialects.matrix.base import matrix_of
 from tilework.dialects.support.shapes import element_type
-from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Unsupported, convert
+from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Features, Unsupported, convert
 from tilework.frontends.sklearn.library import is_exactly
+from tilework.frontends.sklearn.programs import parts_of
+from tilework.frontends.sklearn.steps.clustering import distances
 from tilework.runtime.pipelines.columns import as_rows, column, dtype_of, names_of
-from tilework.runtime.pipelines.interface import Interface, Output, Part
+from tilework.runtime.pipelines.interface import Interface, Output
 
 SHARES = (DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier)
 """Classifiers whose scores are probabilities, of two classes too."""
@@ -43,21 +46,28 @@ class Program:
 def import_method(estimator: Any, rows: Any, method: str) -> Program:
     """The program of a method of a fitted estimator, for tables like these rows.
 
-    Raises UsageError that names the step, or the parameter of it, for which there is none.
+    Raises Unsupported that names the step, or the parameter of it, for which there is none.
     """
     rows = as_rows(rows)
     names = names_of(rows)
     keys = tuple(range(rows.shape[1]) if names is None else names)
     e = Emitter({key: dtype_of(column(rows, key)) for key in keys})
-    try:
-        value, output = _method(e, estimator, Columns(keys), method)
-        if method == "transform":
-            _require_made(estimator.transform(rows), numpy_dtype(element_type(value.type)))
-    except Unsupported as why:
-        raise UsageError(f"cannot compile {method} of {type(estimator).__name__}: {why}") from None
+    value, output = _method(e, estimator, Columns(keys), method)
+    if method == "transform":
+        _require_made(estimator.transform(rows), numpy_dtype(element_type(value.type)))
     e.block.add_op(ReturnOp(value))
     function = FuncOp("main", ([e.table.type], [value.type]), Region(e.block))
-    return Program(ModuleOp([function]), e.parameters, interface_of(e, keys, names is not None, output))
+    parts = parts_of(e.table.type, e.inputs)
+    interface = Interface(keys, names is not None, parts, output, _finds_by_name(estimator))
+    return Program(ModuleOp([function]), e.parameters, interface)
+
+
+def _finds_by_name(estimator: Any) -> bool:
+    """Whether an estimator finds columns by their names, whatever their order."""
+    if is_exactly(estimator, Pipeline):
+        steps = (inner for _, inner in estimator.steps if inner is not None and not isinstance(inner, str))
+        return any(_finds_by_name(first) for first in islice(steps, 1))
+    return is_exactly(estimator, ColumnTransformer)
 
 
 def _require_made(example: Any, dtype: np.dtype[Any]) -> None:
@@ -68,14 +78,10 @@ def _require_made(example: Any, dtype: np.dtype[Any]) -> None:
         raise Unsupported(f"it makes numbers of type {example.dtype}, not {dtype}")
 
 
-def interface_of(e: Emitter, keys: tuple[Any, ...], named: bool, output: Output) -> Interface:
-    """How a program on the table of an emitter is called."""
-    parts = [Part(tuple(e.inputs[name] for name in part.columns)) for part in layout_of(bag_of(e.table))]
-    return Interface(keys, named, tuple(parts), output)
-
-
 def _method(e: Emitter, estimator: Any, x: Columns, method: str) -> tuple[SSAValue, Output]:
     last: Any = estimator.steps[-1][1] if is_exactly(estimator, Pipeline) else estimator
+    if is_exactly(last, KMeans):
+        return _clusters(e, estimator, last, x, method)
     made = e.numbers(convert(e, estimator, x))
     tensor = e.insert(ToTensorOp.of(made.value))
     columns = matrix_of(made.value).columns
@@ -98,14 +104,28 @@ def _method(e: Emitter, estimator: Any, x: Columns, method: str) -> tuple[SSAVal
     raise Unsupported(f"it has no method {method} that is known")
 
 
+def _clusters(e: Emitter, estimator: Any, last: Any, x: Features, method: str) -> tuple[SSAValue, Output]:
+    """The nearest centre of each row, or the distances from all."""
+    if method == "transform":
+        before = convert(e, estimator[:-1], x) if estimator is not last and len(estimator.steps) > 1 else x
+        return e.insert(ToTensorOp.of(distances(e, last, before).value)), Output("rows")
+    if method != "predict":
+        raise Unsupported(f"KMeans has no method {method} that is known")
+    tensor = e.insert(ToTensorOp.of(e.numbers(convert(e, estimator, x)).value))
+    return _first_of(e, graph.ArgMinOp, tensor), Output("classes", tuple(range(last.n_clusters)), "<i4")
+
+
 def _codes(e: Emitter, scores: SSAValue, columns: int) -> SSAValue:
     """The number of the class that each row has the highest score for; of two classes, there is one score."""
     if columns == 1:
-        e_zero = e.parameter("zero", np.zeros((1, 1)))
-        positive = e.insert(graph.LessOp.of(e_zero, scores))
+        positive = e.insert(graph.LessOp.of(_number(e, "zero", 0.0, scores), scores))
         return e.insert(graph.CastOp.of(positive, to=i64))
+    return _first_of(e, graph.ArgMaxOp, scores)
+
+
+def _first_of(e: Emitter, operator: type[graph.ArgMaxOp | graph.ArgMinOp], scores: SSAValue) -> SSAValue:
     kept = {"axis": IntegerAttr(1, i64), "keep_dims": BoolAttr.from_bool(True), "last": BoolAttr.from_bool(False)}
-    return e.insert(graph.ArgMaxOp.of(scores, **kept))
+    return e.insert(operator.of(scores, **kept))
 
 
 def _probabilities(e: Emitter, scores: SSAValue, columns: int) -> SSAValue:
@@ -113,9 +133,13 @@ def _probabilities(e: Emitter, scores: SSAValue, columns: int) -> SSAValue:
     if columns > 1:
         return e.insert(graph.SoftmaxOp.of(scores, axis=IntegerAttr(1, i64)))
     positive = e.insert(graph.SigmoidOp.of(scores))
-    one = e.parameter("one", np.ones((1, 1)))
-    rest = e.insert(graph.SubOp.of(one, positive))
+    rest = e.insert(graph.SubOp.of(_number(e, "one", 1.0, scores), positive))
     return e.insert(graph.ConcatOp.of(rest, positive, axis=IntegerAttr(1, i64)))
+
+
+def _number(e: Emitter, name: str, value: float, like: SSAValue) -> SSAValue:
+    """A number of the type of a tensor."""
+    return e.parameter(name, np.full((1, 1), value), numpy_dtype(element_type(like.type)).name)
 
 
 def methods_of(estimator: Any) -> list[str]:

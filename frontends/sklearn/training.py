@@ -13,7 +13,7 @@ from xdsl.ir import Region, SSAValue
 
 from tilework.algebra.index_expr import var
 from tilework.dialects import graph
-from tilework.dialects.bag import BagType, bag_of, layout_of
+from tilework.dialects.bag import BagType, bag_of
 from tilework.dialects.matrix import MatrixType, MomentsOp
 from tilework.dialects.support.shapes import tensor_type
 from tilework.frontends.sklearn.emitter import (
@@ -24,12 +24,11 @@ from tilework.frontends.sklearn.emitter import (
     Learned,
     Numbers,
     TrainingData,
-    Unsupported,
     convert,
 )
 from tilework.frontends.sklearn.library import is_exactly
-from tilework.frontends.sklearn.steps.linear import Regression
-from tilework.runtime.pipelines.interface import Part
+from tilework.frontends.sklearn.steps.linear import Regression, require_learned
+from tilework.runtime.pipelines.interface import Input
 
 FIT, VALIDATE = "fit", "validate"
 """What the functions are called."""
@@ -45,15 +44,15 @@ HELD_OUT = var("M")
 class Training:
     """Functions @fit and @validate on a table, a target and penalties.
 
-    keys, dtypes: of the columns that there are. parts: in which arrays the table lies. learned: what @fit returns, in
-    order, before the coefficients and intercepts.
+    keys, dtypes: of the columns that there are. inputs: those of the table, by name. learned: what @fit returns, in
+    order, before the coefficients, intercepts and what else is told.
     """
 
     module: ModuleOp
     parameters: dict[str, Array]
     keys: tuple[Any, ...]
     dtypes: dict[Any, np.dtype[Any] | None]
-    parts: tuple[Part, ...]
+    inputs: dict[str, Input]
     learned: tuple[Learned, ...]
 
 
@@ -66,7 +65,7 @@ def import_training(estimator: Any, data: TrainingData, penalties: int, score: s
     _, fit = _fitted(fitting, estimator, data.keys, penalties)
     learned = tuple(fitting.learned.values())
     returned = [vector for each in learned for vector in each.vectors.values()]
-    functions = [_function(fitting, FIT, [*returned, fit.coef, fit.intercept])]
+    functions = [_function(fitting, FIT, [*returned, fit.coef, fit.intercept, *fit.told])]
 
     steps, fit = _fitted(validating, estimator, data.keys, penalties)
     train = bag_of(validating.table)
@@ -77,8 +76,7 @@ def import_training(estimator: Any, data: TrainingData, penalties: int, score: s
     residuals = fit.residuals(validating, _features(validating, steps, data.keys), held_y)
     functions.append(_function(validating, VALIDATE, [_score(validating, score, residuals, held_y)]))
     parameters = {**fitting.parameters, **validating.parameters}
-    parts = tuple(Part(tuple(fitting.inputs[name] for name in part.columns)) for part in layout_of(train))
-    return Training(ModuleOp(functions), parameters, data.keys, data.dtypes, parts, learned)
+    return Training(ModuleOp(functions), parameters, data.keys, data.dtypes, fitting.inputs, learned)
 
 
 def predictor_of(estimator: Any) -> Any:
@@ -92,13 +90,10 @@ def _fitted(e: Emitter, estimator: Any, keys: tuple[Any, ...], penalties: int) -
     given = e.block.insert_arg(tensor_type((penalties,), f64), 2)
     y.name_hint, given.name_hint = "y", "penalties"
     last = predictor_of(estimator)
-    if last.positive:
-        raise Unsupported("Ridge(positive=True)")
-    if last.solver not in ("auto", "cholesky", "svd"):
-        raise Unsupported(f"Ridge(solver={last.solver!r}), which is only as exact as its tol")
+    require_learned(last)
     steps: list[Any] = [inner for _, inner in estimator.steps[:-1]] if is_exactly(estimator, Pipeline) else []
     x = _features(e, steps, keys)
-    return steps, Regression.of(e, x, y, given, intercept=last.fit_intercept)
+    return steps, Regression.of(e, last, x, y, given)
 
 
 def _features(e: Emitter, steps: list[Any], keys: tuple[Any, ...]) -> Numbers:

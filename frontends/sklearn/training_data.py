@@ -8,45 +8,121 @@ from typing import Any
 
 import numpy as np
 
-from tilework.frontends.sklearn.emitter import Array
+from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.runtime.pipelines.columns import (
     Reader,
-    arrow,
     as_rows,
     column,
     dtype_of,
     names_of,
     numbers,
-    objects,
     taken,
 )
-from tilework.runtime.pipelines.dictionary import OTHER
+from tilework.runtime.pipelines.encoded import EncodedColumn
 from tilework.runtime.pipelines.folding import BLOCK
 from tilework.runtime.pipelines.interface import Part
+
+DOUBLE: np.dtype[Any] = np.dtype(np.float64)
 
 SAMPLE = 10
 """Rows of which a sample has the first ones, besides those that show what there is in columns."""
 
 
-class RowsAndTarget:
-    """A frame or array and the target of each row. Raises ValueError for what scikit-learn refuses."""
+class Rows:
+    """A frame or array that something is fitted to. Raises ValueError for what scikit-learn refuses."""
 
-    def __init__(self, rows: Any, target: Any):
+    def __init__(self, rows: Any):
         self.frame: Any = as_rows(rows)
         names = names_of(self.frame)
         self.keys: tuple[Any, ...] = tuple(range(self.frame.shape[1]) if names is None else names)
         self.dtypes: dict[Any, np.dtype[Any] | None] = {key: dtype_of(column(self.frame, key)) for key in self.keys}
-        self.target = np.ascontiguousarray(target, np.float64)
+        self.target: Any = None
+        self._readers: dict[Part, Reader] = {}
+        self._encoded: dict[Any, EncodedColumn] = {}
+
+    def __len__(self) -> int:
+        return self.frame.shape[0]
+
+    def is_incomplete(self, key: Any) -> bool:
+        """Whether a number of a column may be missing: nobody has looked."""
+        return True
+
+    def encoded(self, key: Any) -> EncodedColumn:
+        """The values of a column, told apart."""
+        if key not in self._encoded:
+            self._encoded[key] = EncodedColumn.of(column(self.frame, key))
+        return self._encoded[key]
+
+    def whole(self, key: Any) -> EncodedColumn:
+        """The same, for what is learned from how often values stand in all rows."""
+        return self.encoded(key)
+
+    def blocks(self, parts: Sequence[Part]) -> Iterator[list[Array]]:
+        """The arrays of a program on the rows, block after block."""
+        readers = [self._reader(part) for part in parts]
+        for start in range(0, len(self), BLOCK):
+            stop = min(start + BLOCK, len(self))
+            yield [read(start, stop) for read in readers]
+
+    def _reader(self, part: Part) -> Reader:
+        if part not in self._readers:
+            self._readers[part] = self._reader_of_codes(part) if part.holds_codes else part.reader(self.frame)
+        return self._readers[part]
+
+    def _reader_of_codes(self, part: Part) -> Reader:
+        given = [(self.encoded(g.key), g.dictionary) for g in part.inputs if g.dictionary is not None]
+        tables = [(found.codes, found.table(dictionary)) for found, dictionary in given]
+
+        def read(start: int, stop: int) -> Array:
+            made = np.empty((stop - start, len(tables)), np.int32)
+            for i, (codes, table) in enumerate(tables):
+                np.take(table, codes[start:stop], out=made[:, i], mode="clip")
+            return made
+
+        return read
+
+    def shift(self, part: Part) -> Array:
+        """The means of the first rows, for a part of numbers."""
+        first = self._reader(part)(0, min(BLOCK, len(self)))
+        there = ~np.isnan(first)
+        return np.where(there, first, 0).sum(axis=0) / np.maximum(1, there.sum(axis=0))
+
+    def sample_places(self, parts: Sequence[Part]) -> Array:
+        """The places of a few rows in which there is every value of a dictionary, and two numbers of every column."""
+        chosen = set(range(min(SAMPLE, len(self))))
+        for given in (given for part in parts for given in part.inputs):
+            if given.dictionary is not None:
+                found = self.encoded(given.key)
+                chosen.update(found.places[found.counts > 0].tolist())
+            else:
+                chosen.update(self._two_values(given.key))
+        return np.array(sorted(chosen))
+
+    def _two_values(self, key: Any) -> list[int]:
+        """Rows in which different numbers of a column stand, if there are two; the first rows need no help."""
+        first = numbers(column(self.frame, key)[:SAMPLE], DOUBLE)
+        if len(np.unique(first[~np.isnan(first)])) > 1:
+            return []
+        every = numbers(column(self.frame, key), DOUBLE)
+        known = int((~np.isnan(every)).argmax())
+        return [known, int(((every != every[known]) & ~np.isnan(every)).argmax())]
+
+    def sample(self, parts: Sequence[Part]) -> Any:
+        """These rows."""
+        return taken(self.frame, self.sample_places(parts))
+
+
+class RowsAndTarget(Rows):
+    """The rows of a search, which are split into folds, and the target of each."""
+
+    def __init__(self, rows: Any, target: Any):
+        super().__init__(rows)
+        self.target: Any = np.ascontiguousarray(target, np.float64)
         if len(self.target) != len(self):
             counts = [len(self), len(self.target)]
             raise ValueError(f"Found input variables with inconsistent numbers of samples: {counts}")
         if not np.isfinite(self.target).all():
             raise ValueError("Input y contains NaN or infinity.")
-        self._readers: dict[Part, Reader] = {}
-        self._values: dict[Any, tuple[Any, ...]] = {}
-
-    def __len__(self) -> int:
-        return self.frame.shape[0]
 
     @cached_property
     def _incomplete(self) -> set[Any]:
@@ -56,7 +132,7 @@ class RowsAndTarget:
             sums: Array = np.add.reduce(self.frame, axis=0)
             return {i for i, total in enumerate(sums.tolist()) if total != total}
         for key in self.keys:
-            if self.dtypes[key] is not None and np.isnan(numbers(column(self.frame, key), np.dtype(np.float64)).sum()):
+            if self.dtypes[key] is not None and np.isnan(numbers(column(self.frame, key), DOUBLE).sum()):
                 found.add(key)
         return found
 
@@ -64,56 +140,23 @@ class RowsAndTarget:
         """Whether a number of a column is missing in some row."""
         return key in self._incomplete
 
-    def values_of(self, key: Any) -> tuple[Any, ...]:
-        """The values of a column, sorted as categories are. Raises TypeError where they have no order."""
-        if key not in self._values:
-            values = _distinct(column(self.frame, key))
-            known = sorted(v for v in values if v is not None and v == v)
-            absent = ([None] if None in values else []) + [v for v in values if v != v][:1]
-            self._values[key] = (*known, *absent)
-        return self._values[key]
+    def whole(self, key: Any) -> EncodedColumn:
+        """Nothing is learned from how often values stand in all rows. Raises Unsupported."""
+        raise Unsupported(f"how often values of {key} occur in each training set is not summed")
 
     def blocks(self, parts: Sequence[Part]) -> Iterator[list[Array]]:
-        """The arrays of a program on the rows, its target last, block after block."""
-        readers = [self._reader(part) for part in parts]
-        for start in range(0, len(self), BLOCK):
-            stop = min(start + BLOCK, len(self))
-            yield [*(read(start, stop) for read in readers), self.target[start:stop, None]]
+        """The same, and the target last."""
+        for start, block in zip(range(0, len(self), BLOCK), super().blocks(parts), strict=True):
+            yield [*block, self.target[start : start + BLOCK, None]]
 
-    def _reader(self, part: Part) -> Reader:
-        if part not in self._readers:
-            self._readers[part] = part.reader(self.frame)
-        return self._readers[part]
-
-    def shift(self, parts: Sequence[Part]) -> list[Array]:
+    def shifts(self, parts: Sequence[Part]) -> list[Array]:
         """For each part of numbers, and for the target, the means of the first rows."""
-        stop = min(BLOCK, len(self))
-        first = [self._reader(part)(0, stop) for part in parts if not part.holds_codes]
-        there = [~np.isnan(numbers) for numbers in first]
-        sums = [np.where(known, x, 0).sum(axis=0) for x, known in zip(first, there, strict=True)]
-        means = [total / np.maximum(1, known.sum(axis=0)) for total, known in zip(sums, there, strict=True)]
-        return [*means, self.target[:stop].mean(keepdims=True)]
-
-    def sample(self, parts: Sequence[Part]) -> tuple[Any, Array]:
-        """A few rows and their targets in which there is every value of a dictionary, and a number in every column."""
-        chosen = set(range(min(SAMPLE, len(self))))
-        for given in (given for part in parts for given in part.inputs):
-            if given.dictionary is not None:
-                codes, places = np.unique(given.dictionary.codes(column(self.frame, given.key)), return_index=True)
-                chosen.update(places[codes != OTHER].tolist())
-            elif self.is_incomplete(given.key):
-                missing = np.isnan(numbers(column(self.frame, given.key), np.dtype(np.float64)))
-                chosen.update([int(missing.argmin()), int(missing.argmax())])
-        places = np.array(sorted(chosen))
-        return taken(self.frame, places), self.target[places]
+        means = [self.shift(part) for part in parts if not part.holds_codes]
+        return [*means, self.target[: min(BLOCK, len(self))].mean(keepdims=True)]
 
 
-def _distinct(values: Any) -> list[Any]:
-    """The different values of a column; None and NaN are two, where Python objects are told apart."""
-    found = arrow(values)
-    given: list[Any] = objects(values).tolist() if found is None or found.null_count else []
-    if found is None:
-        return list(dict.fromkeys(given))
-    known = [value for value in found.unique().to_pylist() if value is not None]
-    absent: dict[str, Any] = {repr(value): value for value in given if value is None or value != value}
-    return [*known, *absent.values()]
+def one_target(target: Any) -> Any:
+    """A target that is one number for each row. Raises Unsupported for another."""
+    if target is None or np.ndim(target) != 1 or np.asarray(target).dtype.kind not in "fiub":
+        raise Unsupported("the target is not one number for each row")
+    return target

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from xdsl.passes import ModulePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
+from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.tables_to_graph import TablesToGraph
 from tilework.lowering.te_to_schedule import TeToSchedule
+from tilework.transforms.bag.prune_columns import PruneColumns
 from tilework.transforms.graph.annotate_views import AnnotateViews
 from tilework.transforms.graph.collapse_axes import CollapseAxes
 from tilework.transforms.graph.fold_batch_norm import FoldBatchNorm
@@ -33,7 +35,9 @@ from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
 from tilework.transforms.host.insert_waits import InsertWaits
 from tilework.transforms.host.update_states import UpdateStates
 from tilework.transforms.loop.plan_memory import PlanMemory
+from tilework.transforms.matrix.derive_folds import DeriveFolds
 from tilework.transforms.matrix.push_products import PushProducts
+from tilework.transforms.matrix.split_folds import SplitFolds
 from tilework.transforms.matrix.split_statistics import SplitStatistics
 from tilework.transforms.schedule.apply_dataflow import ApplyDataflow
 from tilework.transforms.te.allow_contraction import AllowContraction
@@ -42,7 +46,19 @@ from tilework.transforms.te.expand_powers import ExpandPowers
 from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProducts
 
 TRAINING: tuple[ModulePass, ...] = (
+    DeriveFolds(),  # the extremes of what a map made do not follow from sums
+    CommonSubexpressionElimination(),
+    DeadCodeElimination(),
+    PruneColumns(),  # products with columns that nobody reads are not summed
     SplitStatistics(),  # what is left to compile is one pass over the rows
+)
+
+FOLDS: tuple[ModulePass, ...] = (
+    DeriveFolds(),
+    CommonSubexpressionElimination(),  # several folds of one column ask for the same
+    DeadCodeElimination(),  # maps that nobody reads any more are no fold
+    SplitFolds(),  # what is left to compile is one pass over the rows
+    PruneColumns(),  # what no fold reads is not asked for
 )
 
 TABLES: tuple[ModulePass, ...] = (

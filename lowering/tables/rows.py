@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilework.algebra.index_expr import Expr
+from tilework.dialects.arith import ConstantOp
 from tilework.dialects.bag import PackOp, layout_of
 from tilework.dialects.graph import ConcatOp
 from tilework.dialects.graph.kernel import KernelOp
@@ -18,6 +19,9 @@ from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
 Write = Callable[..., Tensor]
 """Appends stages to a kernel, given its builder and its arguments."""
+
+WriteAll = Callable[..., Sequence[Tensor]]
+"""Appends stages of several results."""
 
 
 class Rows:
@@ -46,15 +50,29 @@ class Rows:
         runs = [self.kernel("columns", [tensor], _section(start, length)) for start, length in _runs(which)]
         return runs[0] if len(runs) == 1 else self.beside(runs)
 
+    def numbers(self, values: Sequence[int]) -> SSAValue:
+        """Integers that are known, as a vector."""
+        return self.insert(ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(values)]), list(values))))
+
     def beside(self, tensors: Sequence[SSAValue]) -> SSAValue:
         """The columns of several tensors of the same rows."""
         return self.insert(ConcatOp.of(*tensors, axis=IntegerAttr(1, i64)))
 
     def kernel(self, name: str, operands: Sequence[SSAValue], write: Write) -> SSAValue:
         """An operator that is defined element by element, by what `write` appends to its kernel."""
+
+        def write_all(k: KernelBuilder, *arguments: Tensor) -> Sequence[Tensor]:
+            return [write(k, *arguments)]
+
+        return self.kernels(name, operands, write_all)[0]
+
+    def kernels(self, name: str, operands: Sequence[SSAValue], write: WriteAll) -> Sequence[SSAValue]:
+        """An operator of several results."""
         k = KernelBuilder(name)
         arguments = [k.argument(value.type, value.name_hint or f"x{i}") for i, value in enumerate(operands)]
-        return self.insert(KernelOp.holding(k.finish([write(k, *arguments)]), operands))
+        op = KernelOp.holding(k.finish(write(k, *arguments)), operands)
+        self.insert(op)
+        return op.results
 
     def done(self, tensor: SSAValue) -> None:
         """Let a tensor take the place of the operation's result."""

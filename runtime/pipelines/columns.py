@@ -140,3 +140,17 @@ def taken(rows: Any, places: Array) -> Any:
     if _is_of(rows, "pandas", "DataFrame"):
         return rows.iloc[places]
     return rows.take(places) if _is_of(rows, "pyarrow", "Table") else rows[places]
+
+
+def between(rows: Any, start: int, stop: int) -> Any:
+    """The rows from one place on and before another."""
+    if _is_of(rows, "pandas", "DataFrame"):
+        return rows.iloc[start:stop]
+    return rows.slice(start, stop - start) if _is_of(rows, "pyarrow", "Table") else rows[start:stop]
+
+
+def selected(rows: Any, keys: Sequence[Any]) -> Any:
+    """A frame with these columns, in this order; an array as it is."""
+    if is_array(rows):
+        return rows
+    return rows.select(list(keys)) if _is_of(rows, "pyarrow", "Table") else rows[list(keys)]

@@ -100,12 +100,16 @@ class Output:
 
 @dataclass(frozen=True)
 class Interface:
-    """keys: of all columns of the tables that it takes. named: whether these are frames, whose columns have names."""
+    """keys: of all columns of the tables that it takes. named: whether these are frames, whose columns have names.
+
+    any_order: whether columns are found by their names, in frames that may have others too.
+    """
 
     keys: tuple[Any, ...]
     named: bool
     parts: tuple[Part, ...]
     output: Output
+    any_order: bool = False
 
     def blocks(self, rows: Any) -> Iterator[list[Array]]:
         """What the program is called with for a frame or array, block of rows after block.
@@ -133,6 +137,8 @@ class Interface:
             raise ValueError("X has feature names, but the example rows were an array without: give an array.")
         if tuple(names) == self.keys:
             return
+        if not self.any_order:
+            raise ValueError("The feature names should match those that were passed during fit, in their order.")
         missing = [str(given.key) for part in self.parts for given in part.inputs if given.key not in names]
         if missing:
             raise ValueError(f"columns are missing: {set(missing)}")

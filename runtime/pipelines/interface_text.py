@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from tilework.runtime.pipelines.dictionary import Dictionary
@@ -14,6 +15,7 @@ def to_json(interface: Interface) -> dict[str, Any]:
     return {
         "keys": interface.keys,
         "named": interface.named,
+        "any_order": interface.any_order,
         "parts": [[_input(given) for given in part.inputs] for part in interface.parts],
         "output": {"kind": output.kind, "classes": output.classes, "dtype": output.dtype},
     }
@@ -27,12 +29,13 @@ def from_json(text: Any) -> Interface:
         text["named"],
         tuple(Part(tuple(_read_input(given) for given in part)) for part in text["parts"]),
         Output(output["kind"], tuple(output["classes"]), output["dtype"]),
+        text["any_order"],
     )
 
 
 def _input(given: Input) -> dict[str, Any]:
     found = given.dictionary
-    codes = None if found is None else {"values": found.values, "fill": found.fill, "strict": found.strict}
+    codes = None if found is None else asdict(found)
     return {
         "key": given.key,
         "dtype": given.dtype,
@@ -44,5 +47,9 @@ def _input(given: Input) -> dict[str, Any]:
 
 def _read_input(text: Any) -> Input:
     codes = text["dictionary"]
-    found = None if codes is None else Dictionary(tuple(codes["values"]), codes["fill"], codes["strict"])
+    found = None if codes is None else _dictionary(**codes)
     return Input(text["key"], text["dtype"], found, text["finite"], text["optional"])
+
+
+def _dictionary(values: list[Any], groups: list[int] | None, **rest: Any) -> Dictionary:
+    return Dictionary(tuple(values), groups=None if groups is None else tuple(groups), **rest)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from tilework.algebra.errors import TileworkError
 from tilework.runtime.module import Module
+from tilework.runtime.pipelines.calls import in_blocks
 from tilework.runtime.pipelines.interface import Interface
 from tilework.runtime.pipelines.interface_text import from_json, to_json
 
@@ -32,13 +32,8 @@ class Method:
     def __call__(self, rows: Any) -> Array:
         """The result for each row of a frame or array: one native call for each block of rows."""
         rows = self.interface.checked(rows)
-        made = [self._call(arrays) for arrays in self.interface.blocks(rows)]
-        return self.interface.output.of(made[0] if len(made) == 1 else np.concatenate(made))
-
-    def _call(self, arrays: Sequence[Array]) -> Array:
-        made = self.module(*arrays)
-        assert isinstance(made, np.ndarray)
-        return made
+        made = in_blocks(self.module, self.interface.blocks(rows), rows.shape[0])
+        return self.interface.output.of(made)
 
 
 class CompiledPipeline:

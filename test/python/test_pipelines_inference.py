@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
@@ -28,10 +29,12 @@ from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, LogisticRe
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
+    KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
     OrdinalEncoder,
+    PolynomialFeatures,
     RobustScaler,
     StandardScaler,
 )
@@ -93,10 +96,19 @@ TRANSFORMERS = {
     "maxabs": MaxAbsScaler(),
     "mean imputer": SimpleImputer(),
     "median imputer": SimpleImputer(strategy="median"),
+    "indicators": SimpleImputer(add_indicator=True),
+    "zeros imputed": make_pipeline(SimpleImputer(), FunctionTransformer(np.floor), SimpleImputer(missing_values=30)),
+    "weights": FeatureUnion([("a", StandardScaler()), ("b", MinMaxScaler())], transformer_weights={"b": 3}),
     "constant imputer": SimpleImputer(strategy="constant", fill_value=7),
     "pca": make_pipeline(SimpleImputer(), PCA(2)),
     "whitened": make_pipeline(SimpleImputer(), PCA(2, whiten=True)),
     "logarithms": make_pipeline(SimpleImputer(), FunctionTransformer(np.abs), FunctionTransformer(np.log1p)),
+    "polynomial": make_pipeline(SimpleImputer(), PolynomialFeatures(3)),
+    "interactions": make_pipeline(SimpleImputer(), PolynomialFeatures(3, interaction_only=True, include_bias=False)),
+    "cubes alone": make_pipeline(SimpleImputer(), PolynomialFeatures((3, 3))),
+    "bins": make_pipeline(SimpleImputer(), KBinsDiscretizer(4, encode="ordinal", quantile_method="linear")),
+    "wide bins": make_pipeline(SimpleImputer(), KBinsDiscretizer(3, encode="onehot-dense", strategy="uniform")),
+    "distances": make_pipeline(SimpleImputer(), KMeans(3, n_init=1, random_state=0)),
     "union": FeatureUnion([("a", StandardScaler()), ("b", MinMaxScaler()), ("c", "passthrough")]),
 }
 
@@ -115,7 +127,9 @@ def test_transformers_of_numbers(name: str):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["standard", "minmax", "clipped", "maxabs", "mean imputer", "union"])
+@pytest.mark.parametrize(
+    "name", ["standard", "minmax", "clipped", "maxabs", "mean imputer", "union", "polynomial", "bins", "wide bins"]
+)
 def test_single_precision_stays_so_to_the_last_bit(name: str):
     """What trees compare must not differ: two roundings, in the order in which scikit-learn rounds."""
     rows = frame(200)[NUMBERS].to_numpy(np.float32)
@@ -187,6 +201,42 @@ def test_logistic_regression(classes: int):
         assert found.shape == expected.shape
         np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)
     np.testing.assert_array_equal(interpreted(fitted, data, "predict"), fitted.predict(data))
+
+
+def test_nearest_centres():
+    rows = frame(3000, complete=True)[NUMBERS].to_numpy()
+    fitted = KMeans(5, n_init=1, random_state=0).fit(rows)
+    found = interpreted(fitted, rows, "predict")
+    assert found.dtype == fitted.predict(rows).dtype
+    np.testing.assert_array_equal(found, fitted.predict(rows))
+
+
+def test_a_column_without_any_value_is_dropped():
+    rows = np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, 5.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = SimpleImputer().fit(rows)
+        expected = fitted.transform(rows)
+        np.testing.assert_array_equal(interpreted(fitted, rows, "transform"), expected)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [LogisticRegression(), Ridge(), PCA(2), KMeans(2, n_init=1, random_state=0)],
+    ids=lambda m: type(m).__name__,
+)
+def test_models_that_are_fitted_in_single_precision(model: Any):
+    rows = frame(80, complete=True)[NUMBERS].to_numpy(np.float32)
+    target = rows[:, 0] > 30 if isinstance(model, LogisticRegression) else rows[:, 0]
+    fitted = model.fit(rows, target)
+    method = next(m for m in ("predict_proba", "transform", "predict") if hasattr(fitted, m))
+    expected, found = getattr(fitted, method)(rows), interpreted(fitted, rows, method)
+    assert found.dtype == expected.dtype
+    np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-4)
+    other = rows.astype(np.float64)
+    if not isinstance(model, KMeans):
+        with pytest.raises(tw.UsageError, match="fitted to float32 for rows of another type"):
+            pipelines.compile(fitted, other)
 
 
 TREES: list[tuple[Any, int]] = [
@@ -317,10 +367,8 @@ def test_arrays_that_scikit_learn_refuses(estimator: Any, rows: Any):
     [
         (RobustScaler(), "RobustScaler is not among the estimators that are known"),
         (make_pipeline(StandardScaler(), FunctionTransformer(np.cbrt)), "FunctionTransformer of cbrt"),
-        (SimpleImputer(add_indicator=True), "SimpleImputer\\(add_indicator=True\\)"),
         (OneHotEncoder(), "it makes a csr_matrix, no array"),
         (SimpleImputer(strategy="constant", fill_value=0), "it makes numbers of type int64, not float64"),
-        (SimpleImputer(missing_values=0), "SimpleImputer\\(missing_values=0\\), which is not NaN"),
     ],
     ids=str,
 )

@@ -9,23 +9,26 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from interpreted_tables import INTERPRETED
+from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.decomposition import PCA
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RepeatedKFold
+from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, RandomizedSearchCV, RepeatedKFold
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, QuantileTransformer, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, QuantileTransformer, StandardScaler
 
 import tilework as tw
 from tilework import pipelines
 from tilework.dialects.support.registration import make_context
 from tilework.driver.read_program import parse_file
-from tilework.frontends.sklearn.search import lowered
+from tilework.frontends.sklearn.learner import lowered
 from tilework.frontends.sklearn.training_data import RowsAndTarget
 from tilework.interpreters.graph import run_function
-from tilework.runtime.pipelines.folding import group_sums, sums_of_others
+from tilework.runtime.pipelines.folding import group_states, states_of_others
 from tilework.transforms.matrix.split_statistics import SplitStatistics
 
 ALPHAS = np.logspace(-2, 4, 5)
@@ -62,8 +65,11 @@ def assert_same(found: Any, expected: Any, rows: Any) -> None:
     np.testing.assert_allclose(found.predict(rows), expected.predict(rows), rtol=1e-8)
 
 
-SEARCHES: dict[str, Callable[[], GridSearchCV]] = {
+SEARCHES: dict[str, Callable[[], Any]] = {
     "whole": lambda: GridSearchCV(make_pipeline(preprocessing(), Ridge()), {"ridge__alpha": ALPHAS}, cv=4),
+    "drawn": lambda: RandomizedSearchCV(
+        make_pipeline(preprocessing(), Ridge()), {"ridge__alpha": loguniform(0.1, 10)}, n_iter=4, random_state=3
+    ),
     "error": lambda: GridSearchCV(
         make_pipeline(preprocessing(), Ridge()),
         {"ridge__alpha": ALPHAS[::2], "ridge__fit_intercept": [True, False]},
@@ -92,6 +98,42 @@ def test_a_search_over_a_pipeline(name: str):
     assert "1 pass" in found.explain() or "2 pass" in found.explain()
 
 
+@pytest.mark.parametrize(
+    ("model", "grid"),
+    [
+        (LinearRegression(), {"fit_intercept": [True, False]}),
+        (Lasso(), {"alpha": [0.01, 0.1, 1.0]}),
+        (ElasticNet(positive=True), {"alpha": [0.01, 0.1], "l1_ratio": [0.2, 0.9]}),
+        (make_pipeline(MinMaxScaler(), MaxAbsScaler(), StandardScaler(), Ridge()), {"ridge__alpha": ALPHAS}),
+        (make_pipeline(StandardScaler(), PCA(3), Ridge()), {"ridge__alpha": ALPHAS, "pca__whiten": [True, False]}),
+    ],
+    ids=["least squares", "lasso", "net", "extremes", "components"],
+)
+def test_a_search_over_other_models(model: Any, grid: dict[str, Any]):
+    rng = np.random.default_rng(4)
+    rows = rng.standard_normal((200, 5)) @ rng.standard_normal((5, 5)) + 3
+    target = rows @ [1.0, 0.5, 0.0, -2.0, 0.1] + rng.standard_normal(200)
+    search = GridSearchCV(model, grid, cv=3)
+    found = pipelines.optimize(search, strict=True).fit(rows, target)
+    expected = clone(search).fit(rows, target)
+    assert_same(found, expected, rows)
+    for name, value in vars(expected.best_estimator_).items():
+        if name.endswith("_"):
+            np.testing.assert_allclose(getattr(found.best_estimator_, name), value, rtol=1e-6, atol=1e-9, err_msg=name)
+
+
+def test_pipelines_that_end_in_a_regression_are_fitted_from_sums():
+    rows, target = table()
+    numeric = make_column_transformer((make_pipeline(SimpleImputer(), StandardScaler()), ["age", "pay"]))
+    for first, model in ((preprocessing(), Ridge(2.0)), (numeric, LinearRegression()), (preprocessing(), Lasso(0.1))):
+        pipeline = make_pipeline(first, model)
+        found, expected = pipelines.optimize(pipeline, strict=True).fit(rows, target), clone(pipeline)
+        expected.fit(rows, target)
+        np.testing.assert_allclose(found.predict(rows), expected.predict(rows), rtol=1e-7, atol=1e-9)
+    with pytest.raises(tw.UsageError, match="columns are nearly sums of others"):
+        pipelines.optimize(make_pipeline(preprocessing(), LinearRegression()), strict=True).fit(rows, target)
+
+
 def test_a_search_over_an_array_twice():
     """The second fit finds its programs, which do not know the first data."""
     search = GridSearchCV(Ridge(), {"alpha": ALPHAS}, cv=5)
@@ -101,7 +143,7 @@ def test_a_search_over_an_array_twice():
         rows = rng.standard_normal((6000, 7)) + 1e5
         target = rows @ rng.standard_normal(7) + rng.standard_normal(6000)
         assert_same(found.fit(rows, target), clone(search).fit(rows, target), rows)
-        assert found.score(rows, target) == pytest.approx(found.search.best_estimator_.score(rows, target))
+        assert found.score(rows, target) == pytest.approx(found.fitted.best_estimator_.score(rows, target))
 
 
 def test_statistics_that_saw_held_out_rows_give_other_scores():
@@ -113,7 +155,7 @@ def test_statistics_that_saw_held_out_rows_give_other_scores():
     honest = clone(search).fit(rows, target).cv_results_["split0_test_score"]
     np.testing.assert_allclose(found.cv_results_["split0_test_score"], honest, rtol=1e-9)
     data = RowsAndTarget(rows, target)
-    programs = lowered(search.estimator, data, len(ALPHAS), "r2", lambda _: None)  # type: ignore[arg-type, return-value]
+    programs = lowered(search.estimator, data, len(ALPHAS), "r2", INTERPRETED)
     learner_sums = sums_by_interpreter(programs, data)
     leaky = run_function(
         programs.training.module, "validate", [learner_sums[0], learner_sums[1], learner_sums[2], ALPHAS],
@@ -124,8 +166,8 @@ def test_statistics_that_saw_held_out_rows_give_other_scores():
 
 def sums_by_interpreter(programs: Any, data: RowsAndTarget) -> tuple[Any, Any, Any]:
     """A shift of 0, the sums of all rows, and those of the first fold."""
-    shift = np.zeros((programs.basis.size, 1))
-    [block] = data.blocks(programs.training.parts)
+    shift = np.zeros((programs.sums.basis.size, 1))
+    [block] = data.blocks(programs.sums.parts)
     bag = programs.training.module.body.block.first_op.body.block.args[0].type
 
     def sums(arrays: list[Any]) -> Any:
@@ -179,14 +221,18 @@ def test_sums_say_what_rows_say(rows: int, far: float):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
 
 
-def test_sums_of_groups_and_of_all_others():
+def test_states_of_groups_and_of_all_others():
     rng = np.random.default_rng(0)
     values, groups = rng.integers(0, 9, (1000, 2)).astype(float), rng.integers(0, 4, 1000)
     blocks = ([values[start : start + 300]] for start in range(0, 1000, 300))
-    sums = group_sums(blocks, groups, 4, lambda arrays: arrays[0].sum(axis=0))
-    np.testing.assert_array_equal(sums, [values[groups == g].sum(axis=0) for g in range(4)])
-    others = list(sums_of_others(sums))
-    np.testing.assert_array_equal(others, [values[groups != g].sum(axis=0) for g in range(4)])
+
+    def state(rows: Any) -> tuple[Any, ...]:
+        return rows.sum(axis=0), rows.min(axis=0), rows.max(axis=0)
+
+    states = group_states(blocks, groups, 4, lambda arrays: state(arrays[0]))
+    for g, (found, others) in enumerate(zip(states, states_of_others(states), strict=True)):
+        np.testing.assert_array_equal(found, state(values[groups == g]))
+        np.testing.assert_array_equal(others, state(values[groups != g]))
 
 
 # -- what is left to scikit-learn
@@ -255,5 +301,5 @@ def test_data_that_scikit_learn_refuses(place: str):
 
 
 def test_only_searches_are_optimized():
-    with pytest.raises(tw.UsageError, match="optimize takes a GridSearchCV, not a Ridge"):
+    with pytest.raises(tw.UsageError, match="optimize takes a search, a pipeline or a transformer, not a Ridge"):
         pipelines.optimize(Ridge())

@@ -3,30 +3,40 @@
     python -m tilework.tools.bench.pipelines --rows 50000 --runs 3 ridge search scoring
 
 ridge: a search over 20 penalties in 10 folds of a table of 100 columns. search: the same over 5 folds of a pipeline
-that fills in, scales and encodes columns of numbers and of words. scoring: probabilities for all rows of such a table.
-What is compiled is compiled before the first run; how far both results differ is told, too.
+that fills in, scales and encodes columns of numbers and of words. memory: the same beside a pipeline with `memory=`.
+features: fit_transform of what comes first in such a pipeline, for numbers and words. numbers: for numbers alone.
+scoring: probabilities for all rows of such a table. onnx: the same beside onnxruntime, which reads a column of a frame
+each. row: probabilities for one row of an array. trees: what a forest says of all rows, beside onnxruntime.
+What is compiled is compiled before the first run; how far both results differ is told, too, and what either takes of
+memory above its results.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
+import gc
 import statistics
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 from tilework import pipelines
 from tilework.runtime.threads import set_num_threads
+from tilework.tools.bench.pipelines_onnx import forest_model, logistic_model, session_of
 
 PENALTIES = np.logspace(-2, 4, 20)
 NUMBERS, WORDS = [f"n{i}" for i in range(20)], [f"w{i}" for i in range(6)]
@@ -37,7 +47,8 @@ class Case:
     """The same work twice; each gives numbers that are compared."""
 
     ours: Callable[[], Any]
-    scikit_learn: Callable[[], Any]
+    theirs: Callable[[], Any]
+    who: str = "scikit-learn"
 
 
 def table(rows: int) -> tuple[Any, Any]:
@@ -62,10 +73,11 @@ def preprocessing() -> Any:
 def _search(search: GridSearchCV, rows: Any, target: Any) -> Case:
     optimized = pipelines.optimize(search, strict=True)
 
-    def scores(each: Any) -> Any:
-        return each.fit(rows, target).cv_results_["mean_test_score"]
+    return Case(lambda: _scores(optimized, rows, target), lambda: _scores(search, rows, target))
 
-    return Case(lambda: scores(optimized), lambda: scores(search))
+
+def _scores(search: Any, rows: Any, target: Any) -> Any:
+    return search.fit(rows, target).cv_results_["mean_test_score"]
 
 
 def ridge(rows: int) -> Case:
@@ -81,30 +93,147 @@ def search(rows: int) -> Case:
     return _search(GridSearchCV(pipeline, {"ridge__alpha": PENALTIES}, cv=5), *table(rows))
 
 
+def memory(rows: int) -> Case:
+    """The same beside scikit-learn with a cache of what preprocessing makes, in an empty folder each time."""
+    frame, target = table(rows)
+
+    def pipeline(folder: str | None) -> Any:
+        return Pipeline([("columns", preprocessing()), ("ridge", Ridge())], memory=folder)
+
+    optimized = pipelines.optimize(GridSearchCV(pipeline(None), {"ridge__alpha": PENALTIES}, cv=5), strict=True)
+
+    def cached() -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            return _scores(GridSearchCV(pipeline(folder), {"ridge__alpha": PENALTIES}, cv=5), frame, target)
+
+    return Case(lambda: _scores(optimized, frame, target), cached, "scikit-learn with memory=")
+
+
+def features(rows: int) -> Case:
+    """What comes before a model, fitted and applied to all rows."""
+    return _features(rows, ColumnTransformer([("numbers", scaled(), NUMBERS), ("words", words(), WORDS)]))
+
+
+def numbers(rows: int) -> Case:
+    """The same of numbers alone."""
+    return _features(rows, ColumnTransformer([("numbers", scaled(), NUMBERS)]))
+
+
+def scaled() -> Any:
+    """Three steps on numbers."""
+    return Pipeline([("fill", SimpleImputer()), ("standard", StandardScaler()), ("range", MinMaxScaler())])
+
+
+def words() -> Any:
+    """Two steps on words."""
+    encoder = OneHotEncoder(sparse_output=False)
+    return Pipeline([("fill", SimpleImputer(strategy="most_frequent")), ("encode", encoder)])
+
+
+def _features(rows: int, transformer: Any) -> Case:
+    frame, _ = table(rows)
+    optimized: Any = pipelines.optimize(transformer, strict=True)
+    return Case(lambda: optimized.fit_transform(frame), lambda: transformer.fit_transform(frame))
+
+
 def scoring(rows: int) -> Case:
     """The probabilities that a fitted pipeline tells."""
-    frame, target = table(rows)
-    fitted: Any = Pipeline([("columns", preprocessing()), ("model", LogisticRegression())])
-    fitted.fit(frame[:5000], target[:5000] > 0)
+    frame, fitted = _logistic(rows)
     compiled = pipelines.compile(fitted, frame[:5], ["predict_proba"])
     return Case(lambda: compiled.predict_proba(frame), lambda: fitted.predict_proba(frame))
 
 
-CASES: Mapping[str, Callable[[int], Case]] = {"ridge": ridge, "search": search, "scoring": scoring}
+def onnx(rows: int) -> Case:
+    """The same beside onnxruntime, whose inputs are made of the frame each time."""
+    frame, fitted = _logistic(rows)
+    compiled = pipelines.compile(fitted, frame[:5], ["predict_proba"])
+    session = session_of(logistic_model(fitted, NUMBERS, WORDS))
+
+    def run() -> Any:
+        given = {name: frame[[name]].to_numpy(np.float32) for name in NUMBERS}
+        given |= {name: frame[[name]].to_numpy(object) for name in WORDS}
+        return session.run(["probabilities"], given)[0]
+
+    return Case(lambda: compiled.predict_proba(frame), run, "onnxruntime")
 
 
-def measure(case: Case, runs: int) -> tuple[float, float, float]:
-    """Median CPU seconds of ours and of scikit-learn's, and how far their numbers differ at most."""
+def _logistic(rows: int) -> tuple[Any, Any]:
+    """A table, and a pipeline that is fitted to its first rows."""
+    frame, target = table(rows)
+    fitted: Any = Pipeline([("columns", preprocessing()), ("model", LogisticRegression())])
+    return frame, fitted.fit(frame[:5000], target[:5000] > 0)
+
+
+def row(rows: int) -> Case:
+    """The probabilities of one row of an array of numbers, a thousand times."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((1000, 20))
+    fitted: Any = Pipeline([("scaled", scaled()), ("model", LogisticRegression())])
+    fitted.fit(x, x[:, 0] > 0)
+    compiled = pipelines.compile(fitted, x[:5], ["predict_proba"])
+
+    def each(model: Any) -> Any:
+        return np.concatenate([model.predict_proba(x[i : i + 1]) for i in range(1000)])
+
+    return Case(lambda: each(compiled), lambda: each(fitted))
+
+
+def trees(rows: int) -> Case:
+    """The probabilities that a forest of 100 trees tells, beside onnxruntime."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((rows, 80)).astype(np.float32)
+    forest = RandomForestClassifier(100, max_depth=8, random_state=0).fit(x[:3000], x[:3000, 0] + x[:3000, 1] > 0)
+    compiled = pipelines.compile(forest, x[:5], ["predict_proba"])
+    session = session_of(forest_model(forest))
+    return Case(lambda: compiled.predict_proba(x), lambda: session.run(["probabilities"], {"x": x})[0], "onnxruntime")
+
+
+MADE = (ridge, search, memory, features, numbers, scoring, onnx, row, trees)
+CASES: Mapping[str, Callable[[int], Case]] = {case.__name__: case for case in MADE}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Median CPU seconds of both, how far their numbers differ at most, and how many bytes ours takes at most above
+    what was there before and what it gives."""
+
+    ours: float
+    theirs: float
+    difference: float
+    bytes_above: int
+
+
+def measure(case: Case, runs: int) -> Measured:
+    """Run both in turns."""
     case.ours()  # compiles
     seconds: tuple[list[float], list[float]] = ([], [])
     results: list[Any] = [None, None]
     for _ in range(runs):
-        for i, run in enumerate((case.ours, case.scikit_learn)):
+        for i, run in enumerate((case.ours, case.theirs)):
             begun = time.process_time()
             results[i] = run()
             seconds[i].append(time.process_time() - begun)
     difference = float(np.abs(results[0] - results[1]).max())
-    return statistics.median(seconds[0]), statistics.median(seconds[1]), difference
+    size = results[0].nbytes
+    del results
+    return Measured(*map(statistics.median, seconds), difference, bytes_at_most(case.ours) - size)
+
+
+def bytes_at_most(run: Callable[[], Any]) -> int:
+    """Return by how much the memory of the process grows at most while something runs, which Linux tells."""
+    clear, status = Path("/proc/self/clear_refs"), Path("/proc/self/status")
+    if not clear.exists():
+        return 0
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    clear.write_text("5")
+    before = _kilobytes(status.read_text(), "VmRSS")
+    run()
+    return (_kilobytes(status.read_text(), "VmHWM") - before) * 1024
+
+
+def _kilobytes(status: str, name: str) -> int:
+    return int(next(line for line in status.splitlines() if line.startswith(name)).split()[1])
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -119,9 +248,11 @@ def main(arguments: list[str] | None = None) -> None:
     set_num_threads(1)
     with import_module("threadpoolctl").threadpool_limits(1):
         for name in given.cases or CASES:
-            ours, theirs, difference = measure(CASES[name](given.rows), given.runs)
-            ratio = f"{theirs / ours:.0f} times as fast"
-            print(f"{name}: {ours:.4f} s, scikit-learn {theirs:.4f} s, {ratio}, differs by {difference:.1e}")
+            case = CASES[name](given.rows)
+            found = measure(case, given.runs)
+            ratio = f"{found.theirs / found.ours:.1f} times as fast"
+            took = f"differs by {found.difference:.1e}, takes {found.bytes_above / 2**20:.0f} MB"
+            print(f"{name}: {found.ours:.4f} s, {case.who} {found.theirs:.4f} s, {ratio}, {took}")
 
 
 if __name__ == "__main__":

@@ -53,6 +53,7 @@ class SplitStatistics(TileworkPass):
     and the fit of each preprocessing step in each of them takes no row again. This is an algorithm and no pattern: what
     is summed for one function depends on what all others need. Requires that what else functions do with rows is
     `bag.to_matrix`, `bag.one_hot`, affine maps, columns, products with tensors; refuses anything else, with its name.
+    Where a function asks for the least or the greatest of a column of the table, these are taken in the same pass.
     Arguments of the same number of rows are one table.
     """
 
@@ -69,9 +70,10 @@ class SplitStatistics(TileworkPass):
         for table in (t for found in tables for t in found.values()):
             if _without_rows(table) != _without_rows(first):
                 raise CompileError("the functions take tables of different columns, which have no sums in common", op)
-        rows = _sums_of_rows([argument.type for argument in first])
+        ordered = any(isinstance(inner, matrix.ExtremesOp) for f in functions for inner in body_of(f).ops)
+        rows = _sums_of_rows([argument.type for argument in first], ordered=ordered)
         for function, found in zip(functions, tables, strict=True):
-            _Rewriting(function, Basis.of([a.type for a in first])).run(list(found.values()))
+            _Rewriting(function, Basis.of([a.type for a in first]), ordered=ordered).run(list(found.values()))
         op.body.block.insert_op_before(rows, functions[0])
 
 
@@ -98,8 +100,8 @@ def _without_rows(table: Sequence[SSAValue]) -> list[Attribute]:
 # -- the sums
 
 
-def _sums_of_rows(types: Sequence[Attribute]) -> FuncOp:
-    """The function that sums the products of the numbers of rows."""
+def _sums_of_rows(types: Sequence[Attribute], *, ordered: bool) -> FuncOp:
+    """The function that sums the products of the numbers of rows; the extremes of columns with them, if wanted."""
     basis = Basis.of(types)
     block = Block(arg_types=[*types, tensor_type((basis.size, 1), f64)])
     write = TensorWriter(block.add_op)
@@ -115,8 +117,21 @@ def _sums_of_rows(types: Sequence[Attribute]) -> FuncOp:
     first = write.of(matrix.ColumnsOp.of(numbers[0], which=ints([0])))
     ones = write.map(first, [], _one)
     sums = write.of(matrix.GramOp.of(write.of(matrix.ConcatOp.of(ones, *numbers))))
-    block.add_op(ReturnOp(sums))
-    return FuncOp(ROWS, (list(block.arg_types), [sums.type]), Region(block))
+    results = [sums, *(_extremes(write, tables, basis) if ordered else [])]
+    block.add_op(ReturnOp(*results))
+    return FuncOp(ROWS, (list(block.arg_types), [value.type for value in results]), Region(block))
+
+
+def _extremes(write: TensorWriter, tables: Sequence[SSAValue], basis: Basis) -> list[SSAValue]:
+    """The least and the greatest of each column of numbers, of all tables."""
+    ends: list[Sequence[SSAValue]] = []
+    for table, part in zip(tables, basis.parts, strict=True):
+        if part.values:
+            values = table if isinstance(table.type, MatrixType) else write.columns(table, [*part.values])
+            extremes = matrix.ExtremesOp.of(values)
+            write.of(extremes)
+            ends.append(extremes.results)
+    return [write.behind([both[i] for both in ends]) for i in range(2)]
 
 
 def _about_shift(write: TensorWriter, table: SSAValue, part: Part, shift: SSAValue) -> SSAValue:
@@ -160,9 +175,12 @@ class _Form:
 class _Rewriting:
     """Rewrites one function: operations on rows in order, each by what its operands are in the basis."""
 
-    def __init__(self, function: FuncOp, basis: Basis):
+    def __init__(self, function: FuncOp, basis: Basis, *, ordered: bool):
         self._function = function
         self._basis = basis
+        self._ordered = ordered
+        self._ends: dict[SSAValue, Sequence[SSAValue]] = {}
+        self._columns: dict[SSAValue, list[int]] = {}
         self._block = body_of(function)
         self._forms: dict[SSAValue, _Form] = {}
         self._places: dict[SSAValue, tuple[SSAValue, Part]] = {}
@@ -172,13 +190,18 @@ class _Rewriting:
         block, size = self._block, self._basis.size
         self._shift = block.insert_arg(tensor_type((size, 1), f64), 0)
         self._shift.name_hint = "shift"
+        vector = tensor_type((len(self._basis.values),), f64)
+        wanted = [("sums", tensor_type((size, size), f64)), *([("low", vector), ("high", vector)] * self._ordered)]
         for n, table in enumerate(tables):
-            sums = block.insert_arg(tensor_type((size, size), f64), 1 + n)
-            sums.name_hint = "sums"
+            sums, *ends = (block.insert_arg(type_, 1 + n * len(wanted) + i) for i, (_, type_) in enumerate(wanted))
+            for value, (hint, _) in zip((sums, *ends), wanted, strict=True):
+                value.name_hint = hint
+            self._ends[sums] = ends
             for argument, part in zip(table, self._basis.parts, strict=True):
                 self._places[argument] = (sums, part)
                 if isinstance(argument.type, MatrixType):
                     self._forms[argument] = self._values(sums, part, [*part.values], None)
+                    self._columns[argument] = [*part.values.values()]
         done: list[Operation] = []
         for op in list(block.ops):
             if any(value in self._forms or value in self._places for value in op.operands):
@@ -197,7 +220,9 @@ class _Rewriting:
         match op:
             case ToMatrixOp():
                 sums, part = self._places[op.input]
-                self._forms[op.result] = self._values(sums, part, [name.data for name in op.columns], op)
+                names = [name.data for name in op.columns]
+                self._forms[op.result] = self._values(sums, part, names, op)
+                self._columns[op.result] = [part.values[name] for name in names]
             case OneHotOp():
                 sums, part = self._places[op.input]
                 first = part.codes[op.column.data]
@@ -223,6 +248,15 @@ class _Rewriting:
                 self._moments(write, op)
             case matrix.CovarianceOp():
                 self._covariance(write, op)
+            case matrix.ExtremesOp() if op.input in self._columns:
+                places = [self._basis.values.index(place) for place in self._columns[op.input]]
+                ends = self._ends[self._forms[op.input].sums]
+                for result, end in zip(op.results, ends, strict=True):
+                    result.replace_all_uses_with(write.taken(end, places))
+            case matrix.CountOp():
+                first = write.slice(self._forms[op.input].sums, ONE, ONE + 1)
+                ones = write.units(self._basis.size, [ONE] * len(_type(op.input).origins))
+                op.result.replace_all_uses_with(write.flat(write.product(first, ones)))
             case _:
                 raise CompileError(f"{op.name} is no sum over rows of what is affine in them", op)
 

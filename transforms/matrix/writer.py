@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
     DenseIntOrFPElementsAttr,
+    FloatAttr,
     IntegerAttr,
     StringAttr,
     TensorType,
@@ -16,7 +17,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Operation, SSAValue
 
-from tilework.analysis.affine_maps import Number, Vector
+from tilework.analysis.affine_maps import SIGNS, Number, Vector
 from tilework.analysis.affine_maps import Operation as Combined
 from tilework.dialects import arith, graph, matrix
 from tilework.dialects.bag import ToMatrixOp
@@ -63,6 +64,10 @@ class TensorWriter:
         """The columns of several tensors."""
         return self.of(graph.ConcatOp.of(*tensors, axis=IntegerAttr(1, i64)))
 
+    def behind(self, tensors: Sequence[SSAValue]) -> SSAValue:
+        """Several tensors along their first axis."""
+        return tensors[0] if len(tensors) == 1 else self.of(graph.ConcatOp.of(*tensors, axis=IntegerAttr(0, i64)))
+
     def columns_sum(self, x: SSAValue) -> SSAValue:
         """The sum of each column."""
         return self.of(graph.ReduceSumOp.of(x, axes=ints([0]), keep_dims=BoolAttr.from_bool(False)))
@@ -84,6 +89,33 @@ class TensorWriter:
             value = DenseIntOrFPElementsAttr.from_list(TensorType(f64, [1]), [number])
             return self.of(arith.ConstantOp(value))
         return self.binary(number.sign, self.number(number.left, vectors), self.number(number.right, vectors))
+
+    def mapped(self, op: matrix.MapOp, vector: SSAValue) -> SSAValue:
+        """What an affine map without anything filled in makes of one number of each column, rounded as it rounds."""
+        values: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, (vector, *op.vectors), strict=True))
+        for inner in op.body.block.ops:
+            match inner:
+                case matrix.YieldOp():
+                    return values[inner.value]
+                case arith.ConstantOp(value=FloatAttr() as value):
+                    values[inner.result] = self.number(value.value.data, [])
+                case _:
+                    values[inner.results[0]] = self.binary(SIGNS[type(inner)], *(values[v] for v in inner.operands))
+        raise AssertionError("the verifier has seen the yield")
+
+    def taken(self, vector: SSAValue, places: Sequence[int]) -> SSAValue:
+        """The elements of a vector at these places."""
+        [size] = dims_of(vector.type)
+        if size == len(places) and list(places) == list(range(len(places))):
+            return vector
+        if list(places) == list(range(places[0], places[0] + len(places))):
+            return self.slice(vector, places[0], places[0] + len(places))
+        indices = arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(TensorType(i64, [len(places)]), list(places)))
+        return self.of(graph.GatherOp.of(vector, self.of(indices), axis=IntegerAttr(0, i64)))
+
+    def not_negative(self, x: SSAValue) -> SSAValue:
+        """The elements, 0 for those that rounding has made less."""
+        return self.of(graph.MaxOp.of(x, self.number(0.0, [])))
 
     def column(self, vector: SSAValue, length: int) -> SSAValue:
         """A vector of that length, or one element for all, as a matrix of one column."""

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
-from tilework.frontends.sklearn.emitter import Columns, Emitter, Features, Numbers, Step, Unsupported, convert, step
+from tilework.dialects.te.builder import KernelBuilder, Scalar
+from tilework.frontends.sklearn.emitter import Columns, Emitter, Features, Opaque, Step, Unsupported, convert, step
 from tilework.frontends.sklearn.library import is_exactly
 
 
@@ -32,16 +33,12 @@ class Union(Step):
     @classmethod
     def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
         weights: dict[str, float] = estimator.transformer_weights or {}
-        if weights:
-            raise Unsupported("FeatureUnion with transformer_weights")
-        parts: list[Numbers] = []
-        for _, inner in estimator.transformer_list:
-            if isinstance(inner, str):
-                if inner == "passthrough":
-                    parts.append(e.numbers(x))
-            else:
-                parts.append(e.numbers(convert(e, inner, x)))
-        return e.beside(parts)
+        parts: list[Features] = []
+        for name, inner in estimator.transformer_list:
+            if inner != "drop":
+                made = x if isinstance(inner, str) else convert(e, inner, x)
+                parts.append(_weighted(e, made, weights.get(name)))
+        return _beside(e, parts)
 
 
 @step(ColumnTransformer)
@@ -50,43 +47,59 @@ class PerColumn(Step):
 
     @classmethod
     def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
-        if estimator.transformer_weights:
-            raise Unsupported("ColumnTransformer with transformer_weights")
-        parts: list[Numbers] = []
-        for inner, which in cls._parts(e, estimator, x):
+        weights: dict[str, float] = estimator.transformer_weights or {}
+        parts: list[Features] = []
+        for name, inner, which in cls._parts(e, estimator, x):
             if isinstance(inner, str) and inner == "drop":
                 continue
             picked = cls._picked(e, x, which)
             if isinstance(picked, Columns) and not picked.keys:
                 continue
-            passed = isinstance(inner, str)
-            parts.append(e.numbers(picked if passed else convert(e, inner, picked)))
+            made = picked if isinstance(inner, str) else convert(e, inner, picked)
+            parts.append(_weighted(e, made, weights.get(name)))
         if not parts:
             raise Unsupported("ColumnTransformer that leaves no column")
-        return e.beside(parts)
+        return _beside(e, parts)
 
     @classmethod
-    def _parts(cls, e: Emitter, estimator: Any, x: Features) -> list[tuple[Any, list[int]]]:
-        """The transformers and the numbers of the columns of each."""
+    def _parts(cls, e: Emitter, estimator: Any, x: Features) -> list[tuple[str, Any, list[int]]]:
+        """The names of transformers, these, and the numbers of the columns of each."""
         if e.data is None:
             indices = estimator._transformer_to_input_indices  # noqa: SLF001  the attribute that holds them all
-            return [(inner, list(indices[name])) for name, inner, _ in estimator.transformers_]
+            return [(name, inner, list(indices[name])) for name, inner, _ in estimator.transformers_]
         if not isinstance(x, Columns):
             raise Unsupported("ColumnTransformer behind another step is not learned")
         if callable(estimator.remainder) or not isinstance(estimator.remainder, str):
             raise Unsupported("ColumnTransformer with an estimator for the remainder is not learned")
-        parts: list[tuple[Any, list[int]]] = []
-        for _, inner, given in estimator.transformers:
-            parts.append((inner, _numbers_of(e, x, given)))
-        taken = {i for _, which in parts for i in which}
+        parts: list[tuple[str, Any, list[int]]] = []
+        for name, inner, given in estimator.transformers:
+            parts.append((name, inner, _numbers_of(e, x, given)))
+        taken = {i for _, _, which in parts for i in which}
         rest = [i for i in range(len(x.keys)) if i not in taken]
-        return [*parts, (estimator.remainder, rest)]
+        return [*parts, ("remainder", estimator.remainder, rest)]
 
     @classmethod
     def _picked(cls, e: Emitter, x: Features, which: list[int]) -> Features:
         if isinstance(x, Columns):
             return Columns(tuple(x.keys[i] for i in which), x.fills)
-        return e.taken(x, which)
+        return e.taken(e.numbers(x), which)
+
+
+def _weighted(e: Emitter, x: Features, weight: float | None) -> Features:
+    """Features times a number, if there is one."""
+    if weight is None or isinstance(x, Opaque):
+        return x
+
+    def times(k: KernelBuilder, v: Scalar) -> Scalar:
+        return v * float(weight)
+
+    return e.map(e.numbers(x), [], times)
+
+
+def _beside(e: Emitter, parts: list[Features]) -> Features:
+    """Features side by side; nothing learns from them where nothing learns from some."""
+    opaque = next((part for part in parts if isinstance(part, Opaque)), None)
+    return opaque or e.beside([e.numbers(part) for part in parts])
 
 
 def _numbers_of(e: Emitter, x: Columns, given: Any) -> list[int]:

@@ -9,16 +9,27 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from xdsl.dialects.builtin import StringAttr
 
 from tilework.dialects.bag import LookupOp, OneHotOp
-from tilework.frontends.sklearn.emitter import FLOATS, Columns, Emitter, Features, Numbers, Step, Unsupported, step
-from tilework.runtime.pipelines.dictionary import Dictionary
+from tilework.frontends.sklearn.emitter import (
+    FLOATS,
+    Array,
+    Columns,
+    Emitter,
+    Features,
+    Learned,
+    Numbers,
+    Step,
+    TrainingData,
+    Unsupported,
+    step,
+)
+from tilework.frontends.sklearn.library import clone, is_exactly
+from tilework.runtime.pipelines.dictionary import OTHER, Dictionary
 
 
-def columns_of(e: Emitter, estimator: Any, x: Features) -> Columns:
+def columns_of(estimator: Any, x: Features) -> Columns:
     """The columns that an encoder reads. Raises Unsupported for anything else."""
     if not isinstance(x, Columns):
         raise Unsupported(f"{type(estimator).__name__} of numbers that are computed")
-    if estimator.min_frequency is not None or estimator.max_categories is not None:
-        raise Unsupported(f"{type(estimator).__name__} with min_frequency or max_categories")
     return x
 
 
@@ -30,15 +41,76 @@ def float_name(estimator: Any) -> str:
     return name
 
 
-def dictionaries(e: Emitter, estimator: Any, x: Columns, *, strict: bool) -> list[Dictionary]:
-    """The dictionary of each column: as the encoder has been fitted, or of all values that are there."""
-    if e.data is not None:
-        if not isinstance(estimator.categories, str):
-            raise Unsupported(f"{type(estimator).__name__} with given categories is not learned")
-        values = [e.data.values_of(key) for key in x.keys]
+def fitted_to(e: Emitter, estimator: Any, x: Columns) -> Any:
+    """The encoder as it has been fitted, or as it is when it has seen the values of all rows."""
+    if e.data is None:
+        return estimator
+    data = e.data
+    learned: Any = clone(estimator)
+    if isinstance(estimator.categories, str):
+        values = [_values(data, key, x.fills.get(key)) for key in x.keys]
     else:
-        values = [categories.tolist() for categories in estimator.categories_]
-    return [Dictionary(tuple(v), x.fills.get(key), strict) for key, v in zip(x.keys, values, strict=True)]
+        values = [np.asarray(given).tolist() for given in estimator.categories]
+    learned.categories_ = [_array(v) for v in values]
+    learned._check_infrequent_enabled()  # noqa: SLF001  what `fit` calls, with counts that are known already
+    counts: list[Array] = []
+    if learned._infrequent_enabled:  # noqa: SLF001
+        counts = [_counts(data, key, x.fills.get(key), v) for key, v in zip(x.keys, values, strict=True)]
+    finish_encoder(learned, counts, len(data))
+    e.learned[id(estimator)] = Learned(estimator, lambda fitted, _, rows: finish_encoder(fitted, counts, rows))
+    return learned
+
+
+def finish_encoder(encoder: Any, counts: list[Array], rows: int) -> None:
+    """Let an encoder that knows all values know which of them are frequent, and which it drops."""
+    missing: dict[int, int] = {}
+    if is_exactly(encoder, OrdinalEncoder):
+        found = {i: len(values) - 1 for i, values in enumerate(encoder.categories_)}
+        missing = {i: last for i, last in found.items() if encoder.categories_[i][last] != encoder.categories_[i][last]}
+        encoder._missing_indices = missing  # noqa: SLF001
+    if counts:
+        encoder._fit_infrequent_category_mapping(rows, counts, missing)  # noqa: SLF001
+    if is_exactly(encoder, OneHotEncoder):
+        encoder._set_drop_idx()  # noqa: SLF001
+        encoder._n_features_outs = encoder._compute_n_features_outs()  # noqa: SLF001
+
+
+def _values(data: TrainingData, key: Any, fill: Any) -> list[Any]:
+    """The values of a column in which another one stands for NaN."""
+    found = list(data.encoded(key).ordered)
+    known = [v for v in found if v == v]
+    if fill is None or len(known) == len(found):
+        return found
+    return [*sorted({*(v for v in known if v is not None), fill}), *([None] if None in known else [])]
+
+
+def _counts(data: TrainingData, key: Any, fill: Any, values: list[Any]) -> Array:
+    """How often each value stands in a column, and those that are missing as the one that is filled in."""
+    found = data.whole(key)
+    counts = np.array(found.counts_of(values))
+    if fill is not None:
+        counts[[value == fill for value in values]] += found.counts_of([np.nan])[0]
+    return counts
+
+
+def _array(values: list[Any]) -> Array:
+    made = np.empty(len(values), object)
+    made[:] = values
+    return made
+
+
+def dictionary_of(encoder: Any, column: int, fill: Any, *, strict: bool) -> Dictionary:
+    """What an encoder makes of the values of a column: infrequent ones, if there are some, are one."""
+    values: tuple[Any, ...] = tuple(encoder.categories_[column].tolist())
+    mapping = encoder._default_to_infrequent_mappings[column] if encoder._infrequent_enabled else None  # noqa: SLF001
+    if mapping is None:
+        return Dictionary(values, fill, strict)
+    groups = mapping.tolist()
+    infrequent = max(groups)
+    if len(groups) < len(values):  # a missing value keeps a place of its own
+        groups.append(infrequent + 1)
+    other = infrequent if encoder.handle_unknown in ("infrequent_if_exist", "warn") else OTHER
+    return Dictionary(values, fill, strict, tuple(groups), other)
 
 
 @step(OneHotEncoder)
@@ -47,23 +119,21 @@ class OneHot(Step):
 
     @classmethod
     def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
-        columns = columns_of(e, estimator, x)
-        dtype = float_name(estimator)
-        if estimator.handle_unknown not in ("error", "ignore"):
-            raise Unsupported(f"OneHotEncoder(handle_unknown={estimator.handle_unknown!r})")
-        found = dictionaries(e, estimator, columns, strict=estimator.handle_unknown == "error")
-        dropped: list[int | None] = [None] * len(found)
-        if estimator.drop is not None:
-            if e.data is not None:
-                raise Unsupported("OneHotEncoder(drop=...) is not learned")
-            if estimator.drop_idx_ is not None:
-                dropped = list(estimator.drop_idx_)
+        columns = columns_of(estimator, x)
+        dtype, strict = float_name(estimator), estimator.handle_unknown == "error"
+        if estimator.handle_unknown == "warn":
+            raise Unsupported("OneHotEncoder(handle_unknown='warn')")
+        encoder = fitted_to(e, estimator, columns)
         parts: list[Numbers] = []
-        for key, dictionary, without in zip(columns.keys, found, dropped, strict=True):
+        for i, key in enumerate(columns.keys):
+            dictionary = dictionary_of(encoder, i, columns.fills.get(key), strict=strict)
             name = StringAttr(e.codes(key, dictionary))
             part = Numbers(e.insert(OneHotOp.of(e.table, column=name, dtype=FLOATS[dtype])))
-            kept = [code for code in range(len(dictionary.values)) if code != without]
-            parts.append(part if without is None else e.taken(part, kept))
+            without: int | None = None if encoder.drop_idx_ is None else encoder.drop_idx_[i]
+            if without is not None:
+                dropped = without if dictionary.groups is None else dictionary.groups[without]
+                part = e.taken(part, [code for code in range(dictionary.size) if code != dropped])
+            parts.append(part)
         return e.beside(parts)
 
 
@@ -73,17 +143,15 @@ class Ordinal(Step):
 
     @classmethod
     def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
-        columns = columns_of(e, estimator, x)
-        if e.data is not None:
-            raise Unsupported("OrdinalEncoder is not learned")
+        columns = columns_of(estimator, x)
         dtype, strict = float_name(estimator), estimator.handle_unknown == "error"
+        encoder = fitted_to(e, estimator, columns)
         parts: list[Numbers] = []
-        for key, dictionary in zip(columns.keys, dictionaries(e, estimator, columns, strict=strict), strict=True):
-            values = dictionary.values
-            table = np.array([*range(len(values)), np.nan if strict else estimator.unknown_value], np.float64)
-            for code, value in enumerate(values):
-                if value is None or value != value:
-                    table[code] = estimator.encoded_missing_value
+        for i, key in enumerate(columns.keys):
+            dictionary = dictionary_of(encoder, i, columns.fills.get(key), strict=strict)
+            table = np.array([*range(dictionary.size), np.nan if strict else estimator.unknown_value], np.float64)
+            if i in encoder._missing_indices:  # noqa: SLF001
+                table[dictionary.size - 1] = estimator.encoded_missing_value
             name = StringAttr(e.codes(key, dictionary))
             rows = e.parameter("ordinalencoder.numbers", table[:, None], dtype)
             part = e.insert(LookupOp.of(e.table, rows, column=name))

@@ -10,9 +10,10 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import SSAValue
 
-from tilework.dialects.matrix import MomentsOp, ScaleOp
+from tilework.dialects import graph
+from tilework.dialects.matrix import DivisorOp, ExtremesOp, MomentsOp, ScaleOp
 from tilework.dialects.te.builder import KernelBuilder, Scalar
-from tilework.frontends.sklearn.emitter import Array, Emitter, Features, FittedStep, Numbers, Unsupported, step
+from tilework.frontends.sklearn.emitter import Array, Emitter, Features, FittedStep, Numbers, step
 
 
 def subtract(k: KernelBuilder, v: Scalar, m: Scalar) -> Scalar:
@@ -34,6 +35,11 @@ def _rounded(k: KernelBuilder, v: Scalar, function: Callable[[Scalar], Scalar]) 
     if v.dtype == f64:
         return function(v)
     return k.cast(function(k.cast(v, f64)), f32)
+
+
+def clipped(low: float, high: float) -> Callable[[KernelBuilder, Scalar], Scalar]:
+    """v, cut off at both ends of a range."""
+    return lambda k, v: k.min(k.max(v, low), high)
 
 
 @step(StandardScaler)
@@ -61,13 +67,12 @@ class Standard(FittedStep):
         }
 
     @classmethod
-    def attributes(cls, estimator: Any, vectors: dict[str, Array], rows: int) -> dict[str, Any]:
-        count = vectors["count"].astype(np.int64)
-        found: dict[str, Any] = {"n_samples_seen_": np.int64(rows) if (count == rows).all() else count}
-        found["mean_"] = vectors["mean"] if estimator.with_mean or estimator.with_std else None
-        found["var_"] = vectors["variance"] if estimator.with_std else None
-        found["scale_"] = vectors["scale"] if estimator.with_std else None
-        return found
+    def finish(cls, fitted: Any, vectors: dict[str, Array], rows: int) -> None:
+        count = vectors["count"].astype(np.asarray(fitted.n_samples_seen_).dtype)
+        fitted.n_samples_seen_ = count[0] if (count == count[0]).all() else count
+        fitted.mean_ = vectors["mean"] if fitted.with_mean or fitted.with_std else None
+        fitted.var_ = vectors["variance"] if fitted.with_std else None
+        fitted.scale_ = vectors["scale"] if fitted.with_std else None
 
     @classmethod
     def apply(cls, e: Emitter, estimator: Any, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
@@ -87,6 +92,30 @@ class MinMax(FittedStep):
         return {"scale": np.asarray(estimator.scale_), "min": np.asarray(estimator.min_)}
 
     @classmethod
+    def learned(cls, e: Emitter, estimator: Any, x: Numbers) -> dict[str, SSAValue]:
+        extremes = ExtremesOp.of(x.value)
+        e.insert(extremes)
+        least, greatest = (float(end) for end in estimator.feature_range)
+        between = e.insert(graph.SubOp.of(extremes.high, extremes.low))
+        width = e.parameter("minmaxscaler.width", np.full(1, greatest - least))
+        scale = e.insert(graph.DivOp.of(width, e.insert(DivisorOp.of(between))))
+        moved = e.insert(graph.MulOp.of(extremes.low, scale))
+        begin = e.parameter("minmaxscaler.begin", np.full(1, least))
+        return {
+            "data_min": extremes.low,
+            "data_max": extremes.high,
+            "data_range": between,
+            "scale": scale,
+            "min": e.insert(graph.SubOp.of(begin, moved)),
+        }
+
+    @classmethod
+    def finish(cls, fitted: Any, vectors: dict[str, Array], rows: int) -> None:
+        fitted.n_samples_seen_ = rows
+        for name, vector in vectors.items():
+            setattr(fitted, f"{name}_", vector.astype(fitted.scale_.dtype))
+
+    @classmethod
     def apply(cls, e: Emitter, estimator: Any, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
         low, high = estimator.feature_range
 
@@ -94,11 +123,8 @@ class MinMax(FittedStep):
             scaled = _rounded(k, v, lambda wide: wide * scale)
             return _rounded(k, scaled, lambda wide: wide + least)
 
-        def clipped(k: KernelBuilder, v: Scalar) -> Scalar:
-            return k.min(k.max(v, float(low)), float(high))
-
         x = e.map(x, [vectors["scale"], vectors["min"]], function)
-        return e.map(x, [], clipped) if estimator.clip else x
+        return e.map(x, [], clipped(float(low), float(high))) if estimator.clip else x
 
 
 @step(MaxAbsScaler)
@@ -107,10 +133,23 @@ class MaxAbs(FittedStep):
 
     @classmethod
     def known(cls, estimator: Any) -> dict[str, Array]:
-        if getattr(estimator, "clip", False):
-            raise Unsupported("MaxAbsScaler(clip=True)")
         return {"scale": np.asarray(estimator.scale_)}
 
     @classmethod
+    def learned(cls, e: Emitter, estimator: Any, x: Numbers) -> dict[str, SSAValue]:
+        extremes = ExtremesOp.of(x.value)
+        e.insert(extremes)
+        negative = e.insert(graph.NegOp.of(extremes.low))
+        largest = e.insert(graph.MaxOp.of(negative, extremes.high))
+        return {"max_abs": largest, "scale": e.insert(DivisorOp.of(largest))}
+
+    @classmethod
+    def finish(cls, fitted: Any, vectors: dict[str, Array], rows: int) -> None:
+        fitted.n_samples_seen_ = rows
+        for name, vector in vectors.items():
+            setattr(fitted, f"{name}_", vector.astype(fitted.scale_.dtype))
+
+    @classmethod
     def apply(cls, e: Emitter, estimator: Any, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
-        return e.map(x, [vectors["scale"]], _divide_wide)
+        x = e.map(x, [vectors["scale"]], _divide_wide)
+        return e.map(x, [], clipped(-1.0, 1.0)) if getattr(estimator, "clip", False) else x

@@ -116,9 +116,7 @@ class Boosted(Step):
 
     @classmethod
     def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
-        if estimator.init_ == "zero":
-            raise Unsupported(f"{type(estimator).__name__}(init='zero')")
-        if estimator.init is not None:
+        if estimator.init is not None and estimator.init != "zero":
             raise Unsupported(f"{type(estimator).__name__} that begins with an estimator")
         matrix = e.refuse_missing(e.numbers(x))
         begun = estimator._raw_predict_init(np.zeros((1, estimator.n_features_in_), np.float32))  # noqa: SLF001

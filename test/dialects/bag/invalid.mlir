@@ -48,3 +48,70 @@ func.func @f(%t: !bag.bag<N x [c: !bag.dict<3>]>, %table: tensor<3x2xf64>) {
   %x = bag.lookup %t, %table {column = "c"} : (!bag.bag<N x [c: !bag.dict<3>]>, tensor<3x2xf64>) -> !matrix.matrix<N x 2 x f64, [c * 2]>
   func.return
 }
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64]>) {
+  // expected-error@+1 {{the function takes f64, not f32}}
+  %u = bag.map %t {reads = ["a"], writes = ["b"]} : (!bag.bag<N x [a: f64]>) -> !bag.bag<N x [a: f64, b: f64?]> {
+  ^bb0(%a: f32):
+    %r = arith.constant 1.0 : f64
+    bag.yield %r : f64
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64]>) {
+  // expected-error@+1 {{the function makes 2 of f64, not f64}}
+  %u = bag.map %t {reads = ["a"], writes = ["b", "c"]} : (!bag.bag<N x [a: f64]>) -> !bag.bag<N x [a: f64, b: f64?, c: f64?]> {
+  ^bb0(%a: f64):
+    bag.yield %a : f64
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64]>) {
+  // expected-error@+1 {{the function of a filter makes one i1}}
+  %u = bag.filter %t {reads = ["a"], rows = "K"} : (!bag.bag<N x [a: f64]>) -> !bag.bag<K x [a: f64]> {
+  ^bb0(%a: f64):
+    bag.yield %a : f64
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64]>) {
+  // expected-error@+1 {{values are joined by add, min, max, not by mul}}
+  %s = bag.fold %t {reads = ["a"], kinds = ["mul"]} : (!bag.bag<N x [a: f64]>) -> tensor<f64> {
+  ^bb0(%a: f64):
+    bag.yield %a : f64
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64]>) {
+  // expected-error@+1 {{column a holds numbers, not codes of a dictionary}}
+  %s = bag.fold %t {reads = ["a"], kinds = ["add"], by = "a"} : (!bag.bag<N x [a: f64]>) -> tensor<1xf64> {
+  ^bb0(%a: f64):
+    bag.yield %a : f64
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64]>, %m: tensor<2xf64>) {
+  // expected-error@+1 {{what all rows share is a tensor<f64>, not tensor<2xf64>}}
+  %s = bag.fold %t (%m) {reads = ["a"], kinds = ["add"]} : (!bag.bag<N x [a: f64]>, tensor<2xf64>) -> tensor<f64> {
+  ^bb0(%a: f64, %b: f64):
+    bag.yield %a : f64
+  }
+  func.return
+}

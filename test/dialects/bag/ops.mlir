@@ -23,3 +23,28 @@ func.func @sizes(%t: !bag.bag<7 x [a: f32]>, %u: !bag.bag<N + 1 x [c: !bag.dict<
   %0 = bag.one_hot %u {column = "c", dtype = f64} : (!bag.bag<N + 1 x [c: !bag.dict<0>]>) -> !matrix.matrix<N + 1 x 0 x f64, []>
   func.return
 }
+
+// CHECK-LABEL: func.func @rows
+func.func @rows(%t: !bag.bag<N x [age: f64, pay: f64, town: !bag.dict<3>]>, %m: tensor<f64>) {
+  // CHECK-NEXT: %u = bag.map %t (%m) {reads = ["pay"], writes = ["above"]} {{.*}} -> !bag.bag<N x [age: f64, pay: f64, town: !bag.dict<3>, above: f64?]> {
+  %u = bag.map %t (%m) {reads = ["pay"], writes = ["above"]} : (!bag.bag<N x [age: f64, pay: f64, town: !bag.dict<3>]>, tensor<f64>) -> !bag.bag<N x [age: f64, pay: f64, town: !bag.dict<3>, above: f64?]> {
+  // CHECK-NEXT: ^bb0(%pay: f64, %c: f64):
+  ^bb0(%pay: f64, %c: f64):
+    %r = arith.subf %pay, %c : f64
+    // CHECK: bag.yield %r : f64
+    bag.yield %r : f64
+  }
+  // CHECK: bag.filter %t {reads = ["town"], rows = "K"} {{.*}} -> !bag.bag<K x [age: f64, pay: f64, town: !bag.dict<3>]> {
+  %f = bag.filter %t {reads = ["town"], rows = "K"} : (!bag.bag<N x [age: f64, pay: f64, town: !bag.dict<3>]>) -> !bag.bag<K x [age: f64, pay: f64, town: !bag.dict<3>]> {
+  ^bb1(%town: i32):
+    %two = arith.constant 2 : i32
+    %is = arith.cmpi eq, %town, %two : i32
+    bag.yield %is : i1
+  }
+  // CHECK: bag.fold %f {reads = ["pay"], kinds = ["add", "max"], by = "town"} {{.*}} -> (tensor<3xf64>, tensor<3xf64>) {
+  %s, %h = bag.fold %f {reads = ["pay"], kinds = ["add", "max"], by = "town"} : (!bag.bag<K x [age: f64, pay: f64, town: !bag.dict<3>]>) -> (tensor<3xf64>, tensor<3xf64>) {
+  ^bb2(%p: f64):
+    bag.yield %p, %p : f64, f64
+  }
+  func.return
+}

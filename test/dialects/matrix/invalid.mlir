@@ -122,3 +122,51 @@ func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %roots: tensor<2xi64>, %co
   %y = matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64} : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<2xi64>, tensor<9xi64>, tensor<8xf64>, tensor<9xi64>, tensor<9xi64>, tensor<9xi1>, tensor<9x1xf64>) -> !matrix.matrix<N x 1 x f64, [tree]>
   func.return
 }
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %shift: tensor<3xf64>) {
+  // expected-error@+1 {{the shift is tensor<3xf64>, where tensor<2xf64> is needed}}
+  %r, %k, %t, %q, %l, %h = matrix.summary %x, %shift : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<3xf64>) -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>)
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x2xf64>) {
+  // expected-error@+1 {{expected a vector of known length, got tensor<2x2xf64>}}
+  %d = matrix.divisor %x : (tensor<2x2xf64>) -> tensor<2x2xf64>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{2 columns are paired with 1}}
+  %y = matrix.pairs %x, %x {left = array<i64: 0, 1>, right = array<i64: 1>} : (!matrix.matrix<N x 2 x f64, [a, b]>, !matrix.matrix<N x 2 x f64, [a, b]>) -> !matrix.matrix<N x 1 x f64, ["a*b"]>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{there is no column 2 in a matrix of 2 columns}}
+  %y = matrix.pairs %x, %x {left = array<i64: 2>, right = array<i64: 1>} : (!matrix.matrix<N x 2 x f64, [a, b]>, !matrix.matrix<N x 2 x f64, [a, b]>) -> !matrix.matrix<N x 1 x f64, ["c*b"]>
+  func.return
+}
+
+// -----
+
+func.func @f(%scatter: tensor<3x2xf64>, %count: tensor<f64>) {
+  // expected-error@+1 {{the scatter is tensor<3x2xf64>, where tensor<3x3xf64> is needed}}
+  %d, %w = matrix.principal %scatter, %count : (tensor<3x2xf64>, tensor<f64>) -> (tensor<3x2xf64>, tensor<3xf64>)
+  func.return
+}
+
+// -----
+
+func.func @f(%mean: tensor<1xf64>, %scatter: tensor<1x1xf64>, %count: tensor<f64>, %p: tensor<5xf64>) {
+  // expected-error@+1 {{a regression needs a column to predict from and one to predict}}
+  %c, %z, %gap, %rounds = matrix.elastic_net %mean, %scatter, %count, %p {intercept = true, l1_ratio = 0.5 : f64, tol = 1.0e-4 : f64, max_iter = 1000 : i64, positive = false} : (tensor<1xf64>, tensor<1x1xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5x0xf64>, tensor<5xf64>, tensor<5xf64>, tensor<5xf64>)
+  func.return
+}

@@ -29,6 +29,8 @@ func.func @rows(%a: tensor<?x2xf64, #graph.dims<[N, 2]>>, %mean: tensor<2xf64>, 
   %o = matrix.columns %c {which = array<i64: 4, 0>} : (!matrix.matrix<N x 5 x f64, [pca * 3, age, pay]>) -> !matrix.matrix<N x 2 x f64, [pay, pca]>
   // CHECK-NEXT: matrix.add %x, %o {{.*}} -> !matrix.matrix<N x 2 x f64, [age, pay]>
   %b = matrix.add %x, %o : (!matrix.matrix<N x 2 x f64, [age, pay]>, !matrix.matrix<N x 2 x f64, [pay, pca]>) -> !matrix.matrix<N x 2 x f64, [age, pay]>
+  // CHECK-NEXT: matrix.pairs %x, %o {left = array<i64: 0, 1>, right = array<i64: 1, 1>} {{.*}} -> !matrix.matrix<N x 2 x f64, ["age*pca", "pay*pca"]>
+  %q = matrix.pairs %x, %o {left = array<i64: 0, 1>, right = array<i64: 1, 1>} : (!matrix.matrix<N x 2 x f64, [age, pay]>, !matrix.matrix<N x 2 x f64, [pay, pca]>) -> !matrix.matrix<N x 2 x f64, ["age*pca", "pay*pca"]>
   // CHECK-NEXT: matrix.to_tensor %c
   %t = matrix.to_tensor %c : (!matrix.matrix<N x 5 x f64, [pca * 3, age, pay]>) -> tensor<?x5xf64, #graph.dims<[N, 5]>>
   func.return %t : tensor<?x5xf64, #graph.dims<[N, 5]>>
@@ -54,7 +56,24 @@ func.func @statistics(%x: !matrix.matrix<N x 3 x f64, [a, b, y]>, %penalties: te
   %mean, %scatter, %count = matrix.covariance %x : (!matrix.matrix<N x 3 x f64, [a, b, y]>) -> (tensor<3xf64>, tensor<3x3xf64>, tensor<f64>)
   // CHECK-NEXT: matrix.ridge %mean, %scatter, %count, %penalties {intercept = true} {{.*}} -> (tensor<5x2xf64>, tensor<5xf64>)
   %coef, %zero = matrix.ridge %mean, %scatter, %count, %penalties {intercept = true} : (tensor<3xf64>, tensor<3x3xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5x2xf64>, tensor<5xf64>)
+  // CHECK-NEXT: %c, %z, %gap, %rounds = matrix.elastic_net %mean, %scatter, %count, %penalties {intercept = true, l1_ratio = 5.000000e-01 : f64
+  %c, %z, %gap, %rounds = matrix.elastic_net %mean, %scatter, %count, %penalties {intercept = true, l1_ratio = 0.5 : f64, tol = 1.0e-4 : f64, max_iter = 1000 : i64, positive = false} : (tensor<3xf64>, tensor<3x3xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5x2xf64>, tensor<5xf64>, tensor<5xf64>, tensor<5xf64>)
+  // CHECK-NEXT: %d, %w = matrix.principal %scatter, %count {{.*}} -> (tensor<3x3xf64>, tensor<3xf64>)
+  %d, %w = matrix.principal %scatter, %count : (tensor<3x3xf64>, tensor<f64>) -> (tensor<3x3xf64>, tensor<3xf64>)
   // CHECK-NEXT: matrix.units {size = 3 : i64, which = array<i64: 2, 0>} : () -> tensor<3x2xf64>
   %u = matrix.units {size = 3 : i64, which = array<i64: 2, 0>} : () -> tensor<3x2xf64>
+  func.return
+}
+
+// CHECK-LABEL: func.func @folds
+func.func @folds(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %shift: tensor<2xf64>) {
+  // CHECK-NEXT: matrix.count %x
+  %n = matrix.count %x : (!matrix.matrix<N x 2 x f64, [a, b]>) -> tensor<2xf64>
+  // CHECK-NEXT: %low, %high = matrix.extremes %x
+  %low, %high = matrix.extremes %x : (!matrix.matrix<N x 2 x f64, [a, b]>) -> (tensor<2xf64>, tensor<2xf64>)
+  // CHECK-NEXT: %r, %k, %t, %q, %l, %h = matrix.summary %x, %shift
+  %r, %k, %t, %q, %l, %h = matrix.summary %x, %shift : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>)
+  // CHECK-NEXT: matrix.divisor %high
+  %d = matrix.divisor %high : (tensor<2xf64>) -> tensor<2xf64>
   func.return
 }

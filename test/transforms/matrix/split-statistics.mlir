@@ -59,3 +59,28 @@ func.func @each(%x: !matrix.matrix<N x 1 x f64, [a]>) -> tensor<?x1xf64, #graph.
   %t = matrix.to_tensor %x : (!matrix.matrix<N x 1 x f64, [a]>) -> tensor<?x1xf64, #graph.dims<[N, 1]>>
   func.return %t : tensor<?x1xf64, #graph.dims<[N, 1]>>
 }
+
+// -----
+
+// The extremes of columns of the table are taken in the same pass.
+// CHECK-LABEL: func.func @rows({{.*}}%shift: tensor<4x1xf64>) -> (tensor<4x4xf64>, tensor<3xf64>, tensor<3xf64>)
+// CHECK:         matrix.gram
+// CHECK:         matrix.extremes
+// CHECK-LABEL: func.func @ends(%shift: tensor<4x1xf64>, %sums: tensor<4x4xf64>, %low: tensor<3xf64>, %high: tensor<3xf64>)
+// CHECK:         graph.slice %low {axes = array<i64: 0>, starts = array<i64: 1>
+func.func @ends(%t: !bag.bag<N x [a: f64, b: f64]>, %y: !matrix.matrix<N x 1 x f64, [y]>) -> (tensor<1xf64>, tensor<1xf64>) {
+  %x = bag.to_matrix %t {columns = ["b"]} : (!bag.bag<N x [a: f64, b: f64]>) -> !matrix.matrix<N x 1 x f64, [b]>
+  %low, %high = matrix.extremes %x : (!matrix.matrix<N x 1 x f64, [b]>) -> (tensor<1xf64>, tensor<1xf64>)
+  %n = matrix.count %y : (!matrix.matrix<N x 1 x f64, [y]>) -> tensor<1xf64>
+  func.return %low, %n : tensor<1xf64>, tensor<1xf64>
+}
+
+// -----
+
+func.func @computed(%x: !matrix.matrix<N x 1 x f64, [a]>) -> tensor<1xf64> {
+  %c = matrix.concat %x, %x : (!matrix.matrix<N x 1 x f64, [a]>, !matrix.matrix<N x 1 x f64, [a]>) -> !matrix.matrix<N x 2 x f64, [a * 2]>
+  %o = matrix.columns %c {which = array<i64: 1>} : (!matrix.matrix<N x 2 x f64, [a * 2]>) -> !matrix.matrix<N x 1 x f64, [a]>
+  // expected-error@+1 {{matrix.extremes is no sum over rows of what is affine in them}}
+  %low, %high = matrix.extremes %o : (!matrix.matrix<N x 1 x f64, [a]>) -> (tensor<1xf64>, tensor<1xf64>)
+  func.return %low : tensor<1xf64>
+}

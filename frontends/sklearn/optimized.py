@@ -1,0 +1,50 @@
+"""What stands in for an estimator of scikit-learn: fitted by programs where these are known, else by itself."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, Self
+
+from tilework.algebra.errors import UsageError
+from tilework.frontends.sklearn.emitter import Unsupported
+from tilework.frontends.sklearn.engine import Engine
+from tilework.frontends.sklearn.library import clone
+
+
+class Optimized(ABC):
+    """Base of these. `fitted` is a clone of the estimator, which has all that is asked for otherwise.
+
+    strict: raise UsageError where something stays scikit-learn's.
+    """
+
+    def __init__(self, estimator: Any, engine: Engine, *, strict: bool = False):
+        self.fitted: Any = clone(estimator)
+        self.strict = strict
+        self._engine = engine
+        self._explanation = "nothing is known before fit"
+
+    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:  # noqa: N803  as scikit-learn calls them
+        """Fit to rows, as the estimator does. Raises as it does."""
+        try:
+            self._explanation = self._fit(X, y, params)
+        except Unsupported as why:
+            self._stays(why)
+            self.fitted.fit(X, y, **params)
+        return self
+
+    def explain(self) -> str:
+        """What was fused in the last fit, and what stayed scikit-learn's, and why."""
+        return self._explanation
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["fitted"], name)
+
+    def _stays(self, why: Unsupported) -> None:
+        self._explanation = f"stays scikit-learn's: {why}"
+        if self.strict:
+            raise UsageError(f"strict=True: {why}") from None
+
+    @abstractmethod
+    def _fit(self, rows: Any, target: Any, params: Mapping[str, Any]) -> str:
+        """Fit `fitted` by programs; says how. Raises Unsupported."""

@@ -1,0 +1,97 @@
+"""Programs of estimators on their way to native code, and those that this process has made already."""
+
+from __future__ import annotations
+
+import pickle
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Generic, TypeVar
+
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+from tilework.analysis.functions import body_of
+from tilework.dialects.bag import BagType, layout_of
+from tilework.dialects.graph.structure import ParameterOp
+from tilework.dialects.support.diagnostics import CompileError
+from tilework.dialects.support.registration import make_context
+from tilework.driver.phases import run_phase
+from tilework.frontends.sklearn.emitter import Unsupported
+from tilework.runtime.module import Module
+from tilework.runtime.pipelines.interface import Input, Part
+
+Compile = Callable[[ModuleOp], Module]
+"""Makes native code of a module with a function @main."""
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+
+class Recent(Generic[Key, Value]):
+    """The values that were asked for last, at most so many, by their keys."""
+
+    def __init__(self, most: int):
+        self._most = most
+        self._values: OrderedDict[Key, Value] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: Key) -> Value | None:
+        """The value of a key, or None where there is none any more."""
+        if key in self._values:
+            self._values.move_to_end(key)
+        return self._values.get(key)
+
+    def put(self, key: Key, value: Value) -> Value:
+        """Keep a value, and forget the one that nobody has asked for longest; returns it."""
+        self._values[key] = value
+        self._values.move_to_end(key)
+        if len(self._values) > self._most:
+            self._values.popitem(last=False)
+        return value
+
+
+def key_of(*parts: object) -> bytes | None:
+    """What stands for values where programs made of them are looked up; None for a function without a name."""
+    try:
+        return pickle.dumps(parts)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None
+
+
+def optimized(phase: str, module: ModuleOp) -> None:
+    """Run a phase. Raises Unsupported for programs that it refuses."""
+    try:
+        run_phase(phase, make_context(), module)
+    except CompileError as refused:
+        raise Unsupported(str(refused)) from None
+
+
+def alone(function: FuncOp) -> ModuleOp:
+    """A module with this function alone, as @main."""
+    copy = function.clone()
+    copy.properties["sym_name"] = StringAttr("main")
+    return ModuleOp([copy])
+
+
+def parts_of(table: Attribute, inputs: Mapping[str, Input]) -> tuple[Part, ...]:
+    """In which arrays a table lies, given its columns by name."""
+    assert isinstance(table, BagType)
+    return tuple(Part(tuple(inputs[name] for name in part.columns)) for part in layout_of(table))
+
+
+def take_parameters(function: FuncOp) -> list[str]:
+    """Let a function take its parameters as arguments, behind all others; their names in order."""
+    block = body_of(function)
+    names: list[str] = []
+    for op in [op for op in block.ops if isinstance(op, ParameterOp)]:
+        argument = block.insert_arg(op.result.type, len(block.args))
+        argument.name_hint = op.result.name_hint or op.sym_name.data.replace(".", "_")
+        names.append(op.sym_name.data)
+        op.result.replace_all_uses_with(argument)
+        op.detach()
+        op.erase()
+    function.function_type = FunctionType.from_lists(list(block.arg_types), list(function.function_type.outputs))
+    return names
