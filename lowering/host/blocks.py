@@ -161,9 +161,12 @@ def _invoke(call: func.CallOp, host: HostBlock) -> None:
     made = {key for value in call.res for d in dims_of(value.type) for key in d.variables()}
     if open_ := [str(key) for key in made if key not in given]:
         raise CompileError(f"a function that is called returns a size that its arguments do not tell, {open_[0]}", call)
-    inputs, outputs = ([host.buffers.whole(v) for v in values] for values in (call.arguments, call.res))
+    inputs, outputs = [host.buffers.whole(v) for v in call.arguments], [host.buffers.whole_to_fill(v) for v in call.res]
     symbols = [host.shapes.value(var(key)) for key in given]
     host.at.insert(InvokeOp(call.callee.root_reference.data, inputs, outputs, symbols))
+    for result, output in zip(call.res, outputs, strict=True):
+        if output is not host.buffers.of(result):
+            host.at.insert(memref.CopyOp(output, host.buffers.of(result)))
 
 
 # -- scans

@@ -184,6 +184,11 @@ class HostBuffers:
         buffer = self.of(tensor)
         return self.copied(tensor) if _has_gaps(buffer) else buffer
 
+    def whole_to_fill(self, tensor: SSAValue) -> SSAValue:
+        """The buffer of a tensor that is not made yet, or another one, to copy from, where it is a part with gaps."""
+        buffer = self.of(tensor)
+        return self.allocate(tensor.type) if _has_gaps(buffer) else buffer
+
     def copied(self, tensor: SSAValue) -> SSAValue:
         """A copy of a tensor, in a buffer of its own."""
         copy = self._allocated(tensor)

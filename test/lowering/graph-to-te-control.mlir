@@ -121,3 +121,24 @@ func.func private @callee(%x: tensor<?x2xf32, #graph.dims<[N, 2]>>) -> tensor<?x
   %y = func.call @callee(%x) : (tensor<?x2xf32, #graph.dims<[N, 2]>>) -> tensor<?x2xf32, #graph.dims<[N, 2]>>
   func.return %y : tensor<?x2xf32, #graph.dims<[N, 2]>>
 }
+
+// -----
+
+// A result that is an element of a sequence is copied there, as functions are given buffers without gaps.
+// CHECK-LABEL: func.func @main(
+// CHECK:         loop.for %step
+// CHECK:           %y = memref.reinterpret_cast %output0
+// CHECK:           loop.invoke @same ins(%{{.*}}) outs([[T:%.*]]) :
+// CHECK-NEXT:      "memref.copy"([[T]], %y)
+func.func private @same(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = func.call @same(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
+func.func @main(%xs: tensor<5x4xf32> {tilework.name = "xs"}) -> tensor<5x4xf32> {
+  %ys = graph.scan over (%xs) : over (tensor<5x4xf32>) -> (tensor<5x4xf32>) {
+  ^bb0(%x: tensor<4xf32>):
+    %y = func.call @same(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    graph.yield %y : tensor<4xf32>
+  }
+  func.return %ys : tensor<5x4xf32>
+}
