@@ -25,7 +25,7 @@
 // PRINT: 'graph-fuse' does not refer to a registered pass; did you mean 'graph-fuse-operators'?
 
 // RUN: opt-tool %s --lower-to-te --plan-host --dump-pass-pipeline 2>&1 | filecheck %s --check-prefix=PIPELINES
-// PIPELINES: builtin.module(graph-insert-copies,graph-to-te,host-insert-waits,loop-plan-memory)
+// PIPELINES: builtin.module(graph-insert-copies,graph-to-te,host-update-states,host-insert-waits,loop-plan-memory)
 
 // RUN: not opt-tool %s --pass-pipeline='func.func(cse' 2>&1 | filecheck %s --check-prefix=OPEN
 // OPEN: opt-tool: error: expected ',' or ')' after a pass
