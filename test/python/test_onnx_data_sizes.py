@@ -341,3 +341,19 @@ def test_sizes_inside_of_branches_and_bodies(cache: KernelCache):
     }
     made = model([node("Loop", "ten yes h", "end", body=body)], {"h": [5]}, "end", constants)
     check_onnxruntime(made, cache, {"h": np.float32([1, 9, 14, 0, 3])}, {"h": np.zeros(5, np.float32)})
+
+
+# ---- the largest, of which data decide how many ----------------------------------------------------------------------
+
+
+def test_as_many_of_the_largest_as_data_say(cache: KernelCache):
+    made = model([node("TopK", "x i", "values places", axis=1)], {"x": ["N", 6], "i": [1]}, "values places")
+    check_onnxruntime(made, cache, *({"x": np.round(numbers(3, 6), 1), "i": integers(k)} for k in (0, 1, 4, 6)))
+    with pytest.raises(TileworkError, match="the size TopK_0, which data tell, is not from 0 to 6"):
+        tw.compile(made, cache=cache, processes=1)(numbers(3, 6), integers(7))
+
+
+def test_open_counts_of_open_axes_are_refused():
+    made = model([node("TopK", "x i", "values places", axis=0)], {"x": ["N"], "i": [1]}, "values places")
+    with pytest.raises(TileworkError, match="its k is TopK_0: that is open for axes of known size only, not of N"):
+        import_onnx(made)
