@@ -9,6 +9,7 @@ import pytest
 from onnx_models import model, node
 
 import tilework as tw
+from tilework.algebra.errors import UsageError
 from tilework.driver import known_choices
 from tilework.driver.instrumentation import Instrumentation
 from tilework.driver.session import Session
@@ -48,7 +49,7 @@ def test_requirements_are_known_again(tmp_path: Path, ran: list[str]):
     assert ran.count("apply-rules") == 1
     assert first.manifest.requirements == again.manifest.requirements != ()
     for module in (first, again):
-        with pytest.raises(ValueError, match="N"):
+        with pytest.raises(UsageError, match="2 equal parts of an axis of size N"):
             module(np.zeros((3, 4), np.float32))
 
 
