@@ -25,7 +25,7 @@ from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.structure import DefineParameterOp, ParameterOp
 from tilework.driver.ir_printer import PrintingOptions, ir_text
 from tilework.driver.kernels import KernelCode, compile_kernels
-from tilework.driver.known_choices import apply_rules, keep_choices
+from tilework.driver.known_choices import choose, keep_choices
 from tilework.driver.read_program import level_of
 from tilework.driver.replaceable import Replaceable, defaults_of
 from tilework.driver.session import Session
@@ -109,9 +109,8 @@ def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Ses
     defaults, fixed = (defaults_of(module, kind) for kind in (DEFAULTS, FIXED_DEFAULTS))
     session.progress("graph passes", 0, 1)
     with report.phase("graph"):
-        session.run("optimize-graph", module)
+        choose(module, session)
         requirements = tuple(op.requirement for op in module.walk() if _is_told_by_inputs(op))
-        apply_rules(module, session)
     with report.phase("parameters"):
         prepared = prepare_parameters(module, parameters)
         replaceable = Replaceable.of(module, defaults, fixed, parameters)

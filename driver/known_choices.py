@@ -1,4 +1,4 @@
-"""What the rules chose for a program, kept in the cache: who compiles it again asks no rule."""
+"""What graph passes and rules made of a program, kept in the cache: who compiles it again runs none of them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tilework.driver.session import Session
 from tilework.runtime.cache import source_hash
 
 
-def apply_rules(module: ModuleOp, session: Session) -> None:
-    """Run the phase "apply-rules" over an optimized graph module, in place; or take its result from the cache.
+def choose(module: ModuleOp, session: Session) -> None:
+    """Run the phases "optimize-graph" and "apply-rules" over a graph module, in place; or take what is known of them.
 
     Where somebody watches the passes they run, whatever is known. What the cache holds has no locations: the passes
     behind it met no error when it was written. Raises what the passes raise.
@@ -25,6 +25,7 @@ def apply_rules(module: ModuleOp, session: Session) -> None:
     if known is not None:
         _become(module, known[0].decode(), session)
         return
+    session.run("optimize-graph", module)
     for function in graph_functions(module):
         price_ahead(function, session)
     session.run("apply-rules", module, precision=session.precision)

@@ -48,7 +48,7 @@ def log_report(report: CompileReport) -> None:
 class Session:
     """One compilation. `instrumentations` watch the passes over the whole module.
 
-    chosen: what the rules made of the program, which is not in the cache yet: see `known_choices`.
+    chosen: what graph passes and rules made of the program, for the cache: see `known_choices`.
 
     tuned: schedules that a search found, as `bring_schedules` takes them; None where no search was asked for.
     """

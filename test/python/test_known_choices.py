@@ -1,4 +1,4 @@
-"""What rules chose for a program is read from the cache, and compiles to the same code."""
+"""What graph passes and rules made of a program is read from the cache, and compiles to the same code."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from onnx_models import model, node
 
 import tilework as tw
+from tilework.algebra.errors import UsageError
 from tilework.driver import known_choices
 from tilework.driver.instrumentation import Instrumentation
 from tilework.driver.session import Session
@@ -18,8 +19,8 @@ DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The phases for which rules were asked."""
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The phases that ran."""
     phases: list[str] = []
     run = Session.run
 
@@ -31,10 +32,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return phases
 
 
-def test_who_compiles_again_asks_no_rule(tmp_path: Path, asked: list[str]):
+def test_who_compiles_again_runs_no_graph_pass(tmp_path: Path, ran: list[str]):
     """The code, its parameters and what the manifest says are the same; so are layouts, Winograd's and @prepare."""
     first, again = (tw.compile(DIGITS, cache=KernelCache(tmp_path)) for _ in range(2))
-    assert asked.count("apply-rules") == 1 and asked.count("optimize-graph") == 2
+    assert ran.count("apply-rules") == ran.count("optimize-graph") == 1
     assert [bytes(o) for o in first.objects] == [bytes(o) for o in again.objects]
     assert first.manifest == again.manifest
     assert first.parameters.keys() == again.parameters.keys()
@@ -42,28 +43,38 @@ def test_who_compiles_again_asks_no_rule(tmp_path: Path, asked: list[str]):
         np.testing.assert_array_equal(array, again.parameters[name])
 
 
-def test_another_precision_is_another_choice(tmp_path: Path, asked: list[str]):
+def test_requirements_are_known_again(tmp_path: Path, ran: list[str]):
+    made = model([node("Split", "x", "a b", axis=0)], {"x": ["N", 4]}, "a b")
+    first, again = (tw.compile(made, cache=KernelCache(tmp_path)) for _ in range(2))
+    assert ran.count("apply-rules") == 1
+    assert first.manifest.requirements == again.manifest.requirements != ()
+    for module in (first, again):
+        with pytest.raises(UsageError, match="2 equal parts of an axis of size N"):
+            module(np.zeros((3, 4), np.float32))
+
+
+def test_another_precision_is_another_choice(tmp_path: Path, ran: list[str]):
     for precision in ("default", "strict"):
         tw.compile(DIGITS, cache=KernelCache(tmp_path), precision=precision)
-    assert asked.count("apply-rules") == 2
+    assert ran.count("apply-rules") == 2
 
 
-def test_another_compiler_chooses_anew(tmp_path: Path, asked: list[str], monkeypatch):
+def test_another_compiler_chooses_anew(tmp_path: Path, ran: list[str], monkeypatch):
     made = model([node("Relu", "x", "y")], {"x": ["N", 4]}, "y")
     tw.compile(made, cache=KernelCache(tmp_path))
     monkeypatch.setattr(known_choices, "source_hash", lambda: "another")
     tw.compile(made, cache=KernelCache(tmp_path))
-    assert asked.count("apply-rules") == 2
+    assert ran.count("apply-rules") == 2
 
 
-def test_who_watches_sees_every_pass(tmp_path: Path, asked: list[str]):
+def test_who_watches_sees_every_pass(tmp_path: Path, ran: list[str]):
     made = model([node("Relu", "x", "y")], {"x": ["N", 4]}, "y")
     for _ in range(2):
         tw.compile(made, cache=KernelCache(tmp_path), instrumentations=[Instrumentation()])
-    assert asked.count("apply-rules") == 2
+    assert ran.count("apply-rules") == 2
 
 
-def test_what_fails_is_not_kept(tmp_path: Path, asked: list[str], monkeypatch):
+def test_what_fails_is_not_kept(tmp_path: Path, ran: list[str], monkeypatch):
     """Its error would have no location the next time."""
     made = model([node("Relu", "x", "y")], {"x": ["N", 4]}, "y")
 
@@ -75,4 +86,4 @@ def test_what_fails_is_not_kept(tmp_path: Path, asked: list[str], monkeypatch):
         with pytest.raises(ValueError, match="no code"):
             tw.compile(made, cache=KernelCache(tmp_path))
     tw.compile(made, cache=KernelCache(tmp_path))
-    assert asked.count("apply-rules") == 2
+    assert ran.count("apply-rules") == 2
