@@ -9,17 +9,18 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, f32, f64
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.functions import body_of
 from tilework.dialects import graph, matrix
-from tilework.dialects.bag import BagType, LookupOp, OneHotOp, PackOp, ToMatrixOp, tensors_of
+from tilework.dialects.bag import BagType, FoldOp, LookupOp, OneHotOp, PackOp, ToMatrixOp, tensors_of
 from tilework.dialects.graph.base import ints
 from tilework.dialects.matrix import FromTensorOp, MatrixType
 from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
-from tilework.lowering.tables.rows import Rows, place_of
+from tilework.lowering.tables.folds import reductions_of_rows
+from tilework.lowering.tables.rows import Rows, inlined, place_of
 from tilework.lowering.tables.summary import extremes, reductions
 from tilework.transforms.patterns import PatternPass, rewrite
 
@@ -149,6 +150,18 @@ class ReadTable(RewritePattern):
         rows.done(rows.kernel("lookup", [codes, op.table], write))
 
 
+class ReduceRows(RewritePattern):
+    """fold(pack(...), f)[j] joins what f makes of each row, or of those whose code is j."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: FoldOp, rewriter: PatternRewriter) -> None:
+        bag = op.input.owner
+        if not isinstance(bag, PackOp):
+            return
+        rows = Rows(op, rewriter)
+        rewriter.replace(op, [], rows.kernels("fold", *reductions_of_rows(op, bag)))
+
+
 # -- matrices
 
 
@@ -161,7 +174,8 @@ class MapElements(RewritePattern):
 
         def write(k: KernelBuilder, x: Tensor, *vectors: Tensor) -> Tensor:
             def element(n: Expr, j: Expr) -> Scalar:
-                return _inlined(k, body, [x[n, j], *(v[(j,)] for v in vectors)])
+                [made] = inlined(k, body, [x[n, j], *(v[(j,)] for v in vectors)])
+                return made
 
             return k.compute("map", x.dims, element)
 
@@ -290,13 +304,3 @@ class ForgetOrigins(RewritePattern):
     def match_and_rewrite(self, op: matrix.ToTensorOp, rewriter: PatternRewriter) -> None:
         if isinstance(op.input.owner, FromTensorOp):
             rewriter.replace(op, [], [op.input.owner.input])
-
-
-def _inlined(k: KernelBuilder, body: Block, arguments: Sequence[Scalar]) -> Scalar:
-    """What the body of a map makes of these arguments, in the body that is being written."""
-    values: dict[SSAValue, SSAValue] = {old: new.value for old, new in zip(body.args, arguments, strict=True)}
-    for op in body.ops:
-        if isinstance(op, matrix.YieldOp):
-            return Scalar(values[op.value], k)
-        k.insert(op.clone(values))
-    raise AssertionError("the verifier has seen the yield")

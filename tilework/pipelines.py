@@ -8,7 +8,7 @@ model.save("model.tw"); model = pipelines.load("model.tw")
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
@@ -20,6 +20,7 @@ from tilework.algebra.errors import UsageError
 from tilework.api import compile as compile_module
 from tilework.dialects.support.registration import make_context
 from tilework.driver.phases import run_phase
+from tilework.frontends.quoted.function import DataBag, Quoted
 from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.engine import Engine
 from tilework.frontends.sklearn.importer import import_method, methods_of
@@ -29,7 +30,17 @@ from tilework.frontends.sklearn.transformer import OptimizedTransformer
 from tilework.runtime.module import Module
 from tilework.runtime.pipelines.model import CompiledPipeline, Method
 
-__all__ = ["CompiledPipeline", "OptimizedSearch", "OptimizedTransformer", "compile", "load", "optimize"]
+__all__ = [
+    "CompiledPipeline",
+    "DataBag",
+    "OptimizedSearch",
+    "OptimizedTransformer",
+    "Quoted",
+    "compile",
+    "load",
+    "optimize",
+    "quote",
+]
 
 
 def compile(  # noqa: A001  the name that users of other compilers look for
@@ -73,6 +84,15 @@ def optimize(estimator: Any, strict: bool = False, client: Any = None) -> Optimi
 def load(path: str | PathLike[str]) -> CompiledPipeline:
     """Read what `CompiledPipeline.save` wrote; nothing is compiled. Raises TileworkError for what is no such file."""
     return CompiledPipeline.load(path)
+
+
+def quote(function: Callable[..., Any]) -> Quoted:
+    """A function of tables that is read and compiled, not run, so that all it asks for takes as few passes as can be.
+
+    Its parameters are tables, `DataBag`; it returns numbers. What it says that is not known is refused with its line
+    when it is called. Raises UsageError where its source cannot be read.
+    """
+    return Quoted(function, _compiled_once)
 
 
 _MADE = Recent[str, Module](64)

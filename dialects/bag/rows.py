@@ -94,10 +94,10 @@ class RowsOp(MatrixOp, ABC):
     ) -> Self:
         """The operation with this body."""
         properties["reads"] = ArrayAttr([StringAttr(name) for name in reads])
-        op = cls.create(operands=[table, *scalars], properties=properties, regions=[body])
-        types = op.infer()
-        op.drop_all_references()
-        body = op.detach_region(op.regions[0])
+        probe = cls.create(operands=[table, *scalars], properties=properties, regions=[body])
+        types = probe.infer()
+        probe.detach_region(body)
+        probe.drop_all_references()  # else the operands would keep a use by an operation that is nowhere
         return cls.create(operands=[table, *scalars], properties=properties, regions=[body], result_types=types)
 
     @property

@@ -103,8 +103,10 @@ def _folds(splits: list[Any], rows: int) -> Array:
     """The fold that each row is held out in. Raises Unsupported unless each is in one, and all others train."""
     folds = np.full(rows, -1)
     for number, (train, test) in enumerate(splits):
-        others = np.setdiff1d(np.arange(rows), test)
-        if (folds[test] >= 0).any() or not np.array_equal(np.sort(train), others):
+        trains, is_held_out = np.zeros((2, rows), bool)
+        trains[train], is_held_out[test] = True, True
+        is_partition = np.array_equal(trains, ~is_held_out) and len(train) + len(test) == rows
+        if (folds[test] >= 0).any() or not is_partition:
             raise Unsupported("the splits of cv are no partition of the rows into folds")
         folds[test] = number
     if (folds < 0).any() or len(splits) < 2 or np.bincount(folds).min() < 2:

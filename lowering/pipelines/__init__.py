@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from tilework.lowering.pipelines.cpu import CALLS, LOOPS, RULES
 from tilework.lowering.pipelines.gpu import LOOPS as GPU_LOOPS
-from tilework.lowering.pipelines.shared import FOLDS, GRAPH, HOST, SCHEDULE, TABLES, TO_TE, TRAINING
+from tilework.lowering.pipelines.shared import BAGS, FOLDS, GRAPH, HOST, SCHEDULE, TABLES, TO_TE, TRAINING
 from tilework.lowering.pipelines.vdla import LOOPS as VDLA_LOOPS
 from tilework.plugins.packages import folders_of, member_of
 
@@ -27,6 +27,7 @@ def loops_of(family: str) -> tuple[ModulePass, ...]:
 PIPELINES: Mapping[str, tuple[ModulePass, ...]] = {
     "optimize-training": TRAINING,
     "optimize-folds": FOLDS,
+    "optimize-bags": BAGS,
     "optimize-tables": TABLES,
     "optimize-graph": GRAPH,
     "apply-rules": RULES,

@@ -9,7 +9,11 @@ from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.tables_to_graph import TablesToGraph
 from tilework.lowering.te_to_schedule import TeToSchedule
+from tilework.transforms.bag.fuse_folds import FuseFolds
+from tilework.transforms.bag.fuse_maps import FuseMaps
 from tilework.transforms.bag.prune_columns import PruneColumns
+from tilework.transforms.bag.push_filters import PushFilters
+from tilework.transforms.bag.push_into_folds import PushIntoFolds
 from tilework.transforms.graph.annotate_views import AnnotateViews
 from tilework.transforms.graph.collapse_axes import CollapseAxes
 from tilework.transforms.graph.fold_batch_norm import FoldBatchNorm
@@ -59,6 +63,15 @@ FOLDS: tuple[ModulePass, ...] = (
     DeadCodeElimination(),  # maps that nobody reads any more are no fold
     SplitFolds(),  # what is left to compile is one pass over the rows
     PruneColumns(),  # what no fold reads is not asked for
+)
+
+BAGS: tuple[ModulePass, ...] = (
+    PushFilters(),
+    FuseMaps(),
+    PushIntoFolds(),  # behind it: a fold takes in one map and not one after the other
+    DeadCodeElimination(),  # maps and filters that folds have taken in
+    FuseFolds(),
+    PruneColumns(),
 )
 
 TABLES: tuple[ModulePass, ...] = (

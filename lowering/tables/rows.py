@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from tilework.algebra.index_expr import Expr
@@ -108,3 +108,13 @@ def _runs(which: Sequence[int]) -> Iterator[tuple[int, int]]:
         if i == len(which) or which[i] != which[i - 1] + 1:
             yield which[start], i - start
             start = i
+
+
+def inlined(k: KernelBuilder, body: Block, arguments: Sequence[Scalar]) -> list[Scalar]:
+    """What a function makes of these arguments, in the body that is being written."""
+    values: dict[SSAValue, SSAValue] = {old: new.value for old, new in zip(body.args, arguments, strict=True)}
+    for op in body.ops:
+        if op is body.last_op:
+            return [Scalar(values[value], k) for value in op.operands]
+        k.insert(op.clone(values))
+    raise AssertionError("a function has a last operation")

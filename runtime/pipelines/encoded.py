@@ -16,6 +16,9 @@ from tilework.runtime.pipelines.dictionary import Dictionary
 
 Array = NDArray[Any]
 
+HEAD = 4096
+"""Rows in which values are looked for first."""
+
 _NAN = object()
 """What stands for any NaN where values are looked up."""
 
@@ -45,11 +48,12 @@ class EncodedColumn:
             return EncodedColumn(tuple(values), _narrow(indices.to_numpy(zero_copy_only=False), len(values)))
         codes = indices.fill_null(len(values)).to_numpy(zero_copy_only=False)
         absent = codes == len(values)
-        missing = _of_objects(_missing(column, absent))
-        codes = codes.astype(np.int32)
-        codes[absent] = missing.codes.astype(np.int32) + len(values)
-        values += missing.values
-        return EncodedColumn(tuple(values), _narrow(codes, len(values)))
+        if getattr(column, "dtype", None) == np.dtype(object):  # which alone has two kinds of missing values
+            missing = _of_objects(objects(column)[absent].tolist())
+            codes = codes.astype(np.int32)
+            codes[absent] = missing.codes.astype(np.int32) + len(values)
+            return EncodedColumn((*values, *missing.values), _narrow(codes, len(values) + len(missing.values)))
+        return EncodedColumn((*values, _missing(column, absent)), _narrow(codes, len(values) + 1))
 
     @cached_property
     def counts(self) -> Array:
@@ -59,6 +63,9 @@ class EncodedColumn:
     @cached_property
     def places(self) -> Array:
         """A row in which each value stands."""
+        values, first = np.unique(self.codes[:HEAD], return_index=True)
+        if len(values) == len(self.values):  # most often there is no need to look at all rows
+            return first
         found = np.empty(len(self.values), np.int64)
         found[self.codes[::-1]] = np.arange(len(self.codes) - 1, -1, -1)
         return found
@@ -106,14 +113,12 @@ def _of_objects(values: list[Any]) -> EncodedColumn:
     return EncodedColumn(tuple(numbers), _narrow(codes, len(numbers)))
 
 
-def _missing(column: Any, absent: Array) -> list[Any]:
-    """The missing values of a column, which only a column of Python objects has two kinds of."""
-    if getattr(column, "dtype", None) == np.dtype(object):
-        return objects(column)[absent].tolist()
+def _missing(column: Any, absent: Array) -> Any:
+    """What a column, not of Python objects, calls a missing value."""
     if dtype_of(column) is not None:
-        return [math.nan] * int(absent.sum())
+        return math.nan
     first = int(absent.argmax())
-    return objects(column[first : first + 1]).tolist() * int(absent.sum())
+    return objects(column[first : first + 1]).tolist()[0]
 
 
 def _narrow(codes: Array, count: int) -> Array:

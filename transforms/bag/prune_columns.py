@@ -12,7 +12,7 @@ from xdsl.ir import BlockArgument, Operation
 from xdsl.rewriter import Rewriter
 
 from tilework.analysis.functions import body_of
-from tilework.dialects.bag import BagType, CodesOp, ToMatrixOp, bag_of
+from tilework.dialects.bag import BagType, CodesOp, FoldOp, ToMatrixOp, bag_of
 from tilework.transforms.base import TileworkPass
 
 
@@ -45,7 +45,7 @@ class PruneColumns(TileworkPass):
 
 def _prune(table: BlockArgument) -> None:
     uses = [use.operation for use in table.uses]
-    if not uses or not all(isinstance(op, ToMatrixOp | CodesOp) for op in uses):
+    if not uses or not all(isinstance(op, ToMatrixOp | CodesOp | FoldOp) for op in uses):
         return
     bag, read = bag_of(table), {name for op in uses for name in _read(op)}
     columns = {name: type_ for name, type_ in bag.columns.items() if name in read}
@@ -58,3 +58,5 @@ def _read(op: Operation) -> Iterator[str]:
         yield from (name.data for name in op.columns)
     elif isinstance(op, CodesOp):
         yield op.column.data
+    elif isinstance(op, FoldOp):
+        yield from (*op.names, *([] if op.group is None else [op.group.data]))

@@ -1,0 +1,224 @@
+"""The statements of a quoted function, one after the other."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, f64
+from xdsl.ir import Operation, SSAValue
+
+from tilework.dialects import arith, graph
+from tilework.dialects.bag import bag_of
+from tilework.frontends.quoted.rows import RowReader
+from tilework.frontends.quoted.values import Bag, Column, Constant, Groups, Number, Value, not_known, text_of
+
+AGGREGATES = ("sum", "min", "max", "count", "mean", "std")
+KINDS: Mapping[str, str] = {"sum": "add", "min": "min", "max": "max"}
+SIGNS: Mapping[type[ast.operator], type[Operation]] = {
+    ast.Add: graph.AddOp, ast.Sub: graph.SubOp, ast.Mult: graph.MulOp, ast.Div: graph.DivOp,
+}  # fmt: skip
+
+
+class Reader:
+    """Reads statements, and appends operations by `insert`. names: what names stand for."""
+
+    def __init__(self, names: dict[str, Value], insert: Callable[[Operation], object]):
+        self._names = names
+        self._insert = insert
+        self._filters = 0
+
+    def run(self, statements: Sequence[ast.stmt]) -> Value | None:
+        """What the statements return; None where they return nothing. Raises NotKnown."""
+        for statement in statements:
+            match statement:
+                case ast.Expr(value=ast.Constant(value=str())):
+                    continue
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    self._names[name] = self.value(value)
+                case ast.For(target=ast.Name(id=name), iter=items, body=body, orelse=[]):
+                    for item in self._constants(items):
+                        self._names[name] = Constant(item)
+                        if self.run(body) is not None:
+                            raise not_known(statement, "a loop returns nothing")
+                case ast.Return(value=ast.expr() as value):
+                    return self.value(value)
+                case _:
+                    raise not_known(statement, f"the statement {text_of(statement).splitlines()[0]!r} is not known")
+        return None
+
+    def value(self, node: ast.expr) -> Value:
+        """What an expression stands for. Raises NotKnown."""
+        match node:
+            case ast.Constant(value=value):
+                return Constant(value)
+            case ast.Name(id=name):
+                if name not in self._names:
+                    raise not_known(node, f"the name {name} is not known")
+                return self._names[name]
+            case ast.List(elts=items):
+                return Constant([self._constant(item) for item in items])
+            case ast.Tuple(elts=items):
+                return tuple(self.value(item) for item in items)
+            case ast.Subscript(value=inner, slice=index):
+                bag = self._bag(inner)
+                return Column(bag, self._column_name(bag, index))
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in SIGNS:
+                return self._computed(node, op, self.value(left), self.value(right))
+            case ast.Call(func=ast.Name(id=function), args=[ast.GeneratorExp() as rows], keywords=[]):
+                return self._comprehension(node, function, rows)
+            case ast.Call(func=ast.Name(id="len"), args=[rows], keywords=[]):
+                return self._aggregate(node, "count", self._bag(rows), None, None)
+            case ast.Call(func=ast.Attribute(attr="sqrt"), args=[number], keywords=[]):
+                return self._number_op(graph.SqrtOp, self._number(number))
+            case ast.Call(func=ast.Attribute(value=inner, attr=method), args=arguments, keywords=[]):
+                return self._method(node, self.value(inner), method, arguments)
+            case _:
+                raise not_known(node, f"{text_of(node)} is not known")
+
+    # -- tables
+
+    def _comprehension(self, node: ast.Call, function: str, rows: ast.GeneratorExp) -> Value:
+        match rows.generators:
+            case [ast.comprehension(target=ast.Name(id=row), iter=table, ifs=guards, is_async=0)]:
+                bag = self._bag(table)
+            case _:
+                raise not_known(rows, "a comprehension goes through one table")
+        for guard in guards:
+            bag = self._filtered(bag, row, guard)
+        if function == "DataBag":
+            return self._mapped(bag, row, rows.elt)
+        if function not in KINDS:
+            raise not_known(node, f"{function} of rows is not known; known are DataBag, {', '.join(KINDS)}")
+        reader = RowReader(bag, row, self.value)
+        return Number(self._inserted(reader.fold([(KINDS[function], reader.number(rows.elt))])))
+
+    def _method(self, node: ast.Call, on: Value, method: str, arguments: Sequence[ast.expr]) -> Value:
+        match on, method, arguments:
+            case Bag(), "filter", [ast.Lambda(args=ast.arguments(args=[ast.arg(arg=row)]), body=body)]:
+                return self._filtered(on, row, body)
+            case Bag(), "map", [ast.Lambda(args=ast.arguments(args=[ast.arg(arg=row)]), body=body)]:
+                return self._mapped(on, row, body)
+            case Bag(), "count", []:
+                return self._aggregate(node, "count", on, None, None)
+            case Bag(), "group_by", [by]:
+                name = self._column_name(on, by)
+                if name not in on.dictionaries:
+                    raise not_known(node, f"column {name} holds numbers; groups are by a column of words")
+                return Groups(on, name)
+            case Groups(bag=bag, name=name), "count", []:
+                return self._aggregate(node, "count", bag, None, name)
+            case Groups(bag=bag, name=name), _, [of] if method in AGGREGATES:
+                return self._aggregate(node, method, bag, self._column_name(bag, of), name)
+            case Column(bag=bag, name=name), _, [] if method in AGGREGATES:
+                return self._aggregate(node, method, bag, name, None)
+            case _:
+                raise not_known(node, f"{text_of(node)} is not known")
+
+    def _filtered(self, bag: Bag, row: str, condition: ast.expr) -> Bag:
+        reader = RowReader(bag, row, self.value)
+        truth = reader.truth(condition)
+        self._filters += 1
+        return Bag(self._inserted(reader.filter(truth, f"K{self._filters}")), bag.dictionaries)
+
+    def _mapped(self, bag: Bag, row: str, made: ast.expr) -> Bag:
+        match made:
+            case ast.Name(id=name) if name == row:
+                return bag
+            case ast.BinOp(left=ast.Name(id=name), op=ast.BitOr(), right=ast.Dict(keys=keys, values=values)) if (
+                name == row
+            ):
+                reader = RowReader(bag, row, self.value)
+                columns = {
+                    str(self._constant(key)): reader.number(value)
+                    for key, value in zip(keys, values, strict=True)
+                    if key is not None
+                }
+                left = {name: known for name, known in bag.dictionaries.items() if name not in columns}
+                return Bag(self._inserted(reader.map(columns)), left)
+            case _:
+                raise not_known(made, f"a row becomes `{row} | {{...}}`, not {text_of(made)}")
+
+    def _aggregate(self, node: ast.expr, method: str, bag: Bag, column: str | None, by: str | None) -> Number:
+        reader = RowReader(bag, "row", self.value)
+        labels = None if by is None else bag.dictionaries[by]
+        if column is None:
+            return Number(self._inserted(reader.fold([("add", reader.constant(1.0))], by)), labels)
+        number = reader.number(ast.copy_location(_column(column), node))
+        if method in KINDS:
+            return Number(self._inserted(reader.fold([(KINDS[method], number)], by)), labels)
+        fold = reader.fold([("add", number), ("add", reader.constant(1.0))], by)
+        self._insert(fold)
+        total, count = fold.results
+        if method == "count":
+            return Number(count, labels)
+        mean = self._number_op(graph.DivOp, total, count, labels=labels)
+        if method == "mean":
+            return mean
+        if by is not None:
+            raise not_known(node, "the deviation within groups is not known")
+        return self._deviation(node, bag, column, mean, count)
+
+    def _deviation(self, node: ast.expr, bag: Bag, column: str, mean: Number, count: SSAValue) -> Number:
+        """The square root of the mean of (x - mean)^2: a second pass, which loses no digits."""
+        self._names["the mean"] = mean  # a name that no function can have
+        reader = RowReader(bag, "row", self.value)
+        left = ast.BinOp(_column(column), ast.Sub(), ast.Name("the mean"))
+        square = reader.number(ast.fix_missing_locations(ast.copy_location(ast.BinOp(left, ast.Mult(), left), node)))
+        total = self._inserted(reader.fold([("add", square)]))
+        return self._number_op(graph.SqrtOp, self._number_op(graph.DivOp, total, count).value)
+
+    # -- numbers and names
+
+    def _computed(self, node: ast.expr, op: ast.operator, a: Value, b: Value) -> Value:
+        labels = next((x.labels for x in (a, b) if isinstance(x, Number) and x.labels is not None), None)
+        return self._number_op(SIGNS[type(op)], self._as_number(node, a), self._as_number(node, b), labels=labels)
+
+    def _number(self, node: ast.expr) -> SSAValue:
+        return self._as_number(node, self.value(node))
+
+    def _as_number(self, node: ast.expr, value: Value) -> SSAValue:
+        if isinstance(value, Number):
+            return value.value
+        if isinstance(value, Constant) and isinstance(value.value, int | float):
+            array = DenseIntOrFPElementsAttr.from_list(TensorType(f64, []), [float(value.value)])
+            return self._inserted(arith.ConstantOp(array))
+        raise not_known(node, f"{text_of(node)} is no number")
+
+    def _number_op(self, operator: Any, *operands: SSAValue, labels: tuple[Any, ...] | None = None) -> Number:
+        return Number(self._inserted(operator.of(*operands)), labels)
+
+    def _inserted(self, op: Operation) -> SSAValue:
+        self._insert(op)
+        return op.results[0]
+
+    def _bag(self, node: ast.expr) -> Bag:
+        found = self.value(node)
+        if not isinstance(found, Bag):
+            raise not_known(node, f"{text_of(node)} is no table")
+        return found
+
+    def _column_name(self, bag: Bag, node: ast.expr) -> str:
+        name = self._constant(node)
+        if name not in bag_of(bag.value).columns:
+            raise not_known(node, f"the table has no column {name}; it has {', '.join(bag_of(bag.value).columns)}")
+        return str(name)
+
+    def _constant(self, node: ast.expr) -> Any:
+        found = self.value(node)
+        if not isinstance(found, Constant):
+            raise not_known(node, f"{text_of(node)} is not known when the function is read")
+        return found.value
+
+    def _constants(self, node: ast.expr) -> list[Any]:
+        found = self._constant(node)
+        if not isinstance(found, list | tuple):
+            raise not_known(node, f"a loop goes through a list that is known, not through {text_of(node)}")
+        return list(found)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+
+
+def _column(name: str) -> ast.expr:
+    """`row["name"]`."""
+    made = ast.Subscript(ast.Name("row"), ast.Constant(name))
+    return ast.fix_missing_locations(ast.Expression(made)).body

@@ -1,0 +1,67 @@
+"""What names stand for while a quoted function is read."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from xdsl.ir import SSAValue
+
+from tilework.algebra.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Bag:
+    """A table. dictionaries: the values of its columns of words."""
+
+    value: SSAValue
+    dictionaries: dict[str, tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, of which sums and the like can be asked."""
+
+    bag: Bag
+    name: str
+
+
+@dataclass(frozen=True)
+class Groups:
+    """A table by the values of a column."""
+
+    bag: Bag
+    name: str
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number that is computed of tables; with `labels`, one for each of these values of a column."""
+
+    value: SSAValue
+    labels: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number, a text, or a list of these, which is known when the function is read."""
+
+    value: Any
+
+
+Value = Bag | Column | Groups | Number | Constant | tuple[Any, ...]
+
+
+class NotKnown(UsageError):
+    """What a quoted function says that is not known, with its line."""
+
+
+def not_known(node: ast.AST, what: str) -> NotKnown:
+    """The error about a piece of a function."""
+    return NotKnown(f"line {getattr(node, 'lineno', 0)}: {what}")
+
+
+def text_of(node: ast.AST) -> str:
+    """A piece of a function as it is written."""
+    return ast.unparse(node)
