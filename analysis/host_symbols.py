@@ -83,7 +83,7 @@ class HostSymbols:
 
     def largest(self, e: Expr) -> Expr | None:
         """What an expression is at most, over what the arguments tell alone; None where nothing is known of that."""
-        for key, op in reversed(self.named.items()):
+        for key, op in reversed([*self.named.items()]):
             if key in e.variables():
                 if op.most is None:
                     return None

@@ -59,7 +59,8 @@ class BoundSizes:
         values = {**symbols, **dict(zip(self.names, written, strict=True))}
         for i in self.grown:
             array = np.empty(self._shapes[i].evaluate(values), outputs[i].dtype)
-            ctypes.memmove(array.ctypes.data, places[i], array.nbytes)
+            if place := places[i]:
+                ctypes.memmove(array.ctypes.data, place, array.nbytes)
             outputs[i] = array
         self.give_back(places)
         return [

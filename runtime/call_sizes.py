@@ -31,12 +31,19 @@ class CallSizes:
 class SizesOfCalls:
     """`of(shapes)`: the sizes of a call with inputs of these shapes, in order.
 
-    Raises UsageError for shapes that do not fit each other, the specs or the requirements.
+    bound: the symbols that the entry writes, where there are such. Raises UsageError for shapes that do not fit each
+    other, the specs or the requirements.
     """
 
-    def __init__(self, inputs: InputShapes, outputs: Sequence[TensorSpec], scratch: Sequence[Dim], bound: BoundSizes):
+    def __init__(
+        self,
+        inputs: InputShapes,
+        outputs: Sequence[TensorSpec],
+        scratch: Sequence[Dim],
+        bound: BoundSizes | None = None,
+    ):
         self._inputs = inputs
-        self._outputs = [SymbolicShape(bound.room(spec)) for spec in outputs]
+        self._outputs = [SymbolicShape(spec.shape if bound is None else bound.room(spec)) for spec in outputs]
         self._scratch = SymbolicShape(scratch)
         self.of = lru_cache(REMEMBERED)(self._compute)
 

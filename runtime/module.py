@@ -307,10 +307,11 @@ class Module:
     def _taken(self, status: int, outputs: list[Array], sizes: CallSizes, left: _Left | None) -> list[Array]:
         """The outputs of a call, of the sizes that data decided. Raises TileworkError for one that has failed."""
         if left is None or status != 0:
-            self._bound.give_back(left.outputs if left is not None else ())
+            if left is not None:
+                self._bound.give_back([*left.outputs])
             self._check(status)
             return outputs
-        return self._bound.taken(outputs, left.outputs, sizes.symbols, left.symbols[len(sizes.symbols) :])
+        return self._bound.taken(outputs, [*left.outputs], sizes.symbols, left.symbols[len(sizes.symbols) :])
 
     def _call(
         self, inputs: Sequence[int], outputs: Sequence[int], sizes: CallSizes, parameters: bytes

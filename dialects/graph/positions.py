@@ -57,7 +57,11 @@ class PositionsOp(GraphOp):
 
             k.for_each([size], enter)
             end = index_of(k, found[0])
-            k.for_each([size - end], lambda i: positions.store(end + i, 0))
+
+            def clear(i: Expr) -> None:
+                positions.store(end + i, 0)
+
+            k.for_each([size - end], clear)
             count.store([], found[0])
 
         return k.extern("positions", inputs, self.infer(), write)

@@ -86,7 +86,11 @@ class SuppressOp(GraphOp):
                 image, class_ = flat // here(classes), flat % here(classes)
                 one = _Class(k, here(count), boxes, left, kept, counts, (image, class_), bool(self.centers.value.data))
                 one.begin(lambda n: scores[image, class_, n], score[[]])
-                k.for_each([here(room)], lambda m: one.choose(m, overlap[[]], most[[]]))
+
+                def choose(m: Expr) -> None:
+                    one.choose(m, overlap[[]], most[[]])
+
+                k.for_each([here(room)], choose)
 
             k.for_each([here(images) * here(classes)], row, Kind.PARALLEL, [at_least(here(count), 256)])
 

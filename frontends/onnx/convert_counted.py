@@ -47,8 +47,9 @@ def non_max_suppression(node: Node) -> Value:
     boxes, scores = node.value(0), node.value(1)
     count = value_dims(boxes)[1]
     most = _limit(node, 2, np.array(0, np.int64))
-    is_known = isinstance(most, Known) and not most.is_symbolic
-    room = minimum(count, max(int(most.array), 0)) if is_known else count
+    room = count
+    if isinstance(most, Known) and not most.is_symbolic:
+        room = minimum(count, max(int(most.array), 0))
     limits = [_limit(node, 3, np.array(0, np.float32)), _limit(node, 4, np.array(-np.inf, np.float32))]
     centers = BoolAttr.from_bool(bool(node.attribute("center_point_box", 0)))
     operands = [boxes, scores, *limits, most]

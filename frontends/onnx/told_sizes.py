@@ -51,11 +51,8 @@ def sizes_told(emitter: Emitter, numbers: SSAValue, most: Expr | None, title: st
         case RangeOp() as counted if count == 1:
             return [counted.first.data[0]]
         case ConstantOp(value=DenseIntOrFPElementsAttr() as constant):
-            return (
-                [const(int(number)) for number in constant.get_values()][:1] * count
-                if constant.is_splat()
-                else [const(int(number)) for number in constant.get_values()]
-            )
+            numbers_held = [const(number) for number in constant.get_values() if isinstance(number, int)]
+            return numbers_held[:1] * count if constant.is_splat() else numbers_held
         case _:
             return [size_told(emitter, _element(emitter, numbers, i, title), most, title) for i in range(count)]
 

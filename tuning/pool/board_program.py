@@ -93,6 +93,8 @@ class _ModuleCalls:
             raise UsageError(
                 f"the module uses the device '{manifest.devices[0].name}': boards run their host's code alone"
             )
+        if manifest.bound:
+            raise UsageError("data decide sizes of the module's outputs, which boards do not report")
         self.target, self.objects, self.messages = manifest.target, module.objects, manifest.messages
         self.inputs, self.outputs = manifest.inputs, manifest.outputs
         self.parameters: Sequence[Array] = [module.parameters[spec.name] for spec in manifest.parameters]
