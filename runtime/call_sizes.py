@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from struct import pack
 
-from tilework.runtime.bound_sizes import BoundSizes
+from tilework.runtime.bound_sizes import NOTHING_BOUND, BoundSizes
 from tilework.runtime.shapes import InputShapes, Shape, SymbolicShape, Symbols
 from tilework.runtime.tensor_spec import Dim, TensorSpec
 
@@ -34,7 +34,13 @@ class SizesOfCalls:
     Raises UsageError for shapes that do not fit each other, the specs or the requirements.
     """
 
-    def __init__(self, inputs: InputShapes, outputs: Sequence[TensorSpec], scratch: Sequence[Dim], bound: BoundSizes):
+    def __init__(
+        self,
+        inputs: InputShapes,
+        outputs: Sequence[TensorSpec],
+        scratch: Sequence[Dim],
+        bound: BoundSizes = NOTHING_BOUND,
+    ):
         self._inputs = inputs
         self._outputs = [SymbolicShape(bound.room(spec)) for spec in outputs]
         self._scratch = SymbolicShape(scratch)

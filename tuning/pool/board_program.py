@@ -93,6 +93,9 @@ class _ModuleCalls:
             raise UsageError(
                 f"the module uses the device '{manifest.devices[0].name}': boards run their host's code alone"
             )
+        if manifest.bound:
+            [symbol, *_] = manifest.bound
+            raise UsageError(f"data decide how large outputs are ({symbol}): boards have no such outputs yet")
         self.target, self.objects, self.messages = manifest.target, module.objects, manifest.messages
         self.inputs, self.outputs = manifest.inputs, manifest.outputs
         self.parameters: Sequence[Array] = [module.parameters[spec.name] for spec in manifest.parameters]
