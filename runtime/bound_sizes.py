@@ -77,6 +77,10 @@ class BoundSizes:
                 _free(place)
 
 
+NOTHING_BOUND = BoundSizes({}, ())
+"""All sizes follow from those of inputs."""
+
+
 def _expr(dim: Dim) -> Expr:
     return parse(dim) if isinstance(dim, str) else to_expr(dim)
 

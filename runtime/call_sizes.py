@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from struct import pack
 
-from tilework.runtime.bound_sizes import BoundSizes
+from tilework.runtime.bound_sizes import NOTHING_BOUND, BoundSizes
 from tilework.runtime.shapes import InputShapes, Shape, SymbolicShape, Symbols
 from tilework.runtime.tensor_spec import Dim, TensorSpec
 
@@ -31,8 +31,7 @@ class CallSizes:
 class SizesOfCalls:
     """`of(shapes)`: the sizes of a call with inputs of these shapes, in order.
 
-    bound: the symbols that the entry writes, where there are such. Raises UsageError for shapes that do not fit each
-    other, the specs or the requirements.
+    Raises UsageError for shapes that do not fit each other, the specs or the requirements.
     """
 
     def __init__(
@@ -40,10 +39,10 @@ class SizesOfCalls:
         inputs: InputShapes,
         outputs: Sequence[TensorSpec],
         scratch: Sequence[Dim],
-        bound: BoundSizes | None = None,
+        bound: BoundSizes = NOTHING_BOUND,
     ):
         self._inputs = inputs
-        self._outputs = [SymbolicShape(spec.shape if bound is None else bound.room(spec)) for spec in outputs]
+        self._outputs = [SymbolicShape(bound.room(spec)) for spec in outputs]
         self._scratch = SymbolicShape(scratch)
         self.of = lru_cache(REMEMBERED)(self._compute)
 

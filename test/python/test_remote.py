@@ -258,6 +258,11 @@ def test_what_boards_cannot_do_is_refused(boards: Path, network: tw.Module):
             remote.run({"x": np.zeros((1, 3, 8, 8), np.float32), "w": DEFAULTS["w"]})
         with pytest.raises(UsageError, match="checks subscripts, which boards do not report"):
             shelf.upload(checked)
+        counting = onnx.helper.make_graph([onnx.helper.make_node("NonZero", ["x"], ["y"])], "g", [], [])
+        counting.input.append(onnx.helper.make_tensor_value_info("x", 1, [4]))
+        counting.output.append(onnx.helper.make_empty_tensor_value_info("y"))
+        with pytest.raises(UsageError, match="data decide how large outputs are .*: boards have no such outputs yet"):
+            shelf.upload(tw.compile(onnx.helper.make_model(counting, ir_version=8)))
         foreign = tw.build(te.create_schedule(b.op), [a, i, b], target="llvm -mtriple=aarch64-linux-gnu")
         with pytest.raises(
             TileworkError, match="board 'shelf' .*: the module was compiled for processor arch.* aarch64"

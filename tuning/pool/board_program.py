@@ -94,7 +94,8 @@ class _ModuleCalls:
                 f"the module uses the device '{manifest.devices[0].name}': boards run their host's code alone"
             )
         if manifest.bound:
-            raise UsageError("data decide sizes of the module's outputs, which boards do not report")
+            [symbol, *_] = manifest.bound
+            raise UsageError(f"data decide how large outputs are ({symbol}): boards have no such outputs yet")
         self.target, self.objects, self.messages = manifest.target, module.objects, manifest.messages
         self.inputs, self.outputs = manifest.inputs, manifest.outputs
         self.parameters: Sequence[Array] = [module.parameters[spec.name] for spec in manifest.parameters]
