@@ -124,7 +124,7 @@ def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Ses
 
 def _is_told_by_inputs(op: Operation) -> TypeGuard[RequireOp]:
     """Whether an operation is a requirement that a caller can check before a call."""
-    return isinstance(op, RequireOp) and told_by_inputs(op).issuperset(op.requirement.variables())
+    return isinstance(op, RequireOp) and told_by_inputs(op) >= set(op.requirement.variables())
 
 
 def check_parameters(module: ModuleOp, given: Mapping[str, Array]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.algebra.nibbles import is_narrow, packed_size, unpack
 from tilework.runtime.arrays import Array, aligned_empty, dtype_named, input_array, packed
+from tilework.runtime.bound_sizes import BoundSizes
 from tilework.runtime.call_sizes import CallSizes, SizesOfCalls
 from tilework.runtime.function import Function
 from tilework.runtime.module import Module
@@ -97,7 +98,8 @@ class _ModuleCalls:
         self.inputs, self.outputs = manifest.inputs, manifest.outputs
         self.parameters: Sequence[Array] = [module.parameters[spec.name] for spec in manifest.parameters]
         given = InputShapes(manifest.inputs, manifest.symbols, requirements=manifest.requirements)
-        self.sizes = SizesOfCalls(given, manifest.outputs, (manifest.arena_bytes,))
+        bound = BoundSizes(manifest.bound, manifest.outputs)
+        self.sizes = SizesOfCalls(given, [bound.room(spec) for spec in manifest.outputs], (manifest.arena_bytes,))
 
     def checked(self, inputs: Mapping[str, Array]) -> list[Array]:
         """The inputs in order. Raises UsageError where they are not those of the module."""
@@ -130,7 +132,7 @@ class _FunctionCalls:
         self.inputs = [info.arguments[i] for i in info.inputs]
         self.outputs = [info.arguments[i] for i in info.outputs]
         given = InputShapes(self.inputs, info.symbols, info.name, info.requirements)
-        self.sizes = SizesOfCalls(given, self.outputs, info.scratch_bytes)
+        self.sizes = SizesOfCalls(given, [spec.shape for spec in self.outputs], info.scratch_bytes)
 
     def checked(self, inputs: Mapping[str, Array]) -> list[Array]:
         """The inputs in order. Raises UsageError where they are not those of the function."""
