@@ -6,6 +6,7 @@ import ctypes
 import os
 from collections.abc import Mapping, Sequence
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from tilework.algebra.parse import parse
 from tilework.runtime.addresses import Array
 from tilework.runtime.shapes import SymbolicShape, Symbols
 from tilework.runtime.tensor_spec import Dim, TensorSpec
+
+Addresses: TypeAlias = "ctypes.Array[ctypes.c_void_p] | Sequence[int]"
+"""Where outputs lie that the entry allocated; None, or 0, for others."""
 
 
 class BoundSizes:
@@ -49,9 +53,7 @@ class BoundSizes:
                 largest = [interval(e, {key: (const(0), most)})[1] if key in e.variables() else e for e in largest]
         return tuple(str(e) if e.constant is None else e.constant for e in largest)
 
-    def taken(
-        self, outputs: list[Array], places: Sequence[int | None], symbols: Symbols, written: Sequence[int]
-    ) -> list[Array]:
+    def taken(self, outputs: list[Array], places: Addresses, symbols: Symbols, written: Sequence[int]) -> list[Array]:
         """The outputs as they are after a call that wrote these values of the symbols, and left these addresses.
 
         What the entry allocated is copied and given back.
@@ -70,15 +72,11 @@ class BoundSizes:
             )
         ]
 
-    def give_back(self, places: Sequence[int | None]) -> None:
+    def give_back(self, places: Addresses) -> None:
         """Free the outputs that the entry has allocated: in the table, those it has not are null."""
         for i in self.grown:
             if i < len(places) and (place := places[i]):
                 _free(place)
-
-
-NOTHING_BOUND = BoundSizes({}, ())
-"""All sizes follow from those of inputs."""
 
 
 def _expr(dim: Dim) -> Expr:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from struct import pack
 
-from tilework.runtime.bound_sizes import NOTHING_BOUND, BoundSizes
 from tilework.runtime.shapes import InputShapes, Shape, SymbolicShape, Symbols
-from tilework.runtime.tensor_spec import Dim, TensorSpec
+from tilework.runtime.tensor_spec import Dim
 
 REMEMBERED = 256
 """For how many combinations of input shapes the sizes are kept: a model mostly sees the same few again."""
@@ -31,18 +30,13 @@ class CallSizes:
 class SizesOfCalls:
     """`of(shapes)`: the sizes of a call with inputs of these shapes, in order.
 
+    outputs: the shape of each, or what its sizes are at most where data decide them (`BoundSizes.room`).
     Raises UsageError for shapes that do not fit each other, the specs or the requirements.
     """
 
-    def __init__(
-        self,
-        inputs: InputShapes,
-        outputs: Sequence[TensorSpec],
-        scratch: Sequence[Dim],
-        bound: BoundSizes = NOTHING_BOUND,
-    ):
+    def __init__(self, inputs: InputShapes, outputs: Sequence[Sequence[Dim]], scratch: Sequence[Dim]):
         self._inputs = inputs
-        self._outputs = [SymbolicShape(bound.room(spec)) for spec in outputs]
+        self._outputs = [SymbolicShape(shape) for shape in outputs]
         self._scratch = SymbolicShape(scratch)
         self.of = lru_cache(REMEMBERED)(self._compute)
 

@@ -70,7 +70,7 @@ class Function:
         self._passed = (*info.inputs, *info.outputs)
         self._sizes = SizesOfCalls(
             InputShapes([info.arguments[i] for i in info.inputs], info.symbols, info.name, info.requirements),
-            [info.arguments[i] for i in info.outputs],
+            [info.arguments[i].shape for i in info.outputs],
             info.scratch_bytes,
         )
         self._arenas = ArenaPool()

@@ -85,9 +85,8 @@ class Module:
         self._bound = BoundSizes(manifest.bound, manifest.outputs)
         self._sizes = SizesOfCalls(
             InputShapes(manifest.inputs, manifest.symbols, requirements=manifest.requirements),
-            manifest.outputs,
+            [self._bound.room(spec) for spec in manifest.outputs],
             (manifest.arena_bytes, *(device.arena_bytes for device in manifest.devices)),
-            self._bound,
         )
         self._devices = ProgramDevices(manifest.devices, device_code)
         self._arenas = ArenaPool()

@@ -100,7 +100,7 @@ class _ModuleCalls:
         self.inputs, self.outputs = manifest.inputs, manifest.outputs
         self.parameters: Sequence[Array] = [module.parameters[spec.name] for spec in manifest.parameters]
         given = InputShapes(manifest.inputs, manifest.symbols, requirements=manifest.requirements)
-        self.sizes = SizesOfCalls(given, manifest.outputs, (manifest.arena_bytes,))
+        self.sizes = SizesOfCalls(given, [spec.shape for spec in manifest.outputs], (manifest.arena_bytes,))
 
     def checked(self, inputs: Mapping[str, Array]) -> list[Array]:
         """The inputs in order. Raises UsageError where they are not those of the module."""
@@ -133,7 +133,7 @@ class _FunctionCalls:
         self.inputs = [info.arguments[i] for i in info.inputs]
         self.outputs = [info.arguments[i] for i in info.outputs]
         given = InputShapes(self.inputs, info.symbols, info.name, info.requirements)
-        self.sizes = SizesOfCalls(given, self.outputs, info.scratch_bytes)
+        self.sizes = SizesOfCalls(given, [spec.shape for spec in self.outputs], info.scratch_bytes)
 
     def checked(self, inputs: Mapping[str, Array]) -> list[Array]:
         """The inputs in order. Raises UsageError where they are not those of the function."""
