@@ -7,9 +7,10 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto
 from onnx.checker import check_model
 
+helper: Any = import_module("onnx.helper")  # whose functions take attributes of any type
 ML = "ai.onnx.ml"
 
 
