@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from onnx import TensorProto
-from onnx.checker import check_model
 
 helper: Any = import_module("onnx.helper")  # whose functions take attributes of any type
 ML = "ai.onnx.ml"
@@ -93,5 +92,5 @@ def _model(nodes: Sequence[Any], inputs: Sequence[Any]) -> Any:
     graph = helper.make_graph(nodes, "pipeline", inputs, outputs)
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid(ML, 3)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
-    check_model(model)
+    import_module("onnx.checker").check_model(model)
     return model
