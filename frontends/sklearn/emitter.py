@@ -157,13 +157,13 @@ class Emitter:
             raise Unsupported(f"numbers are computed of columns that hold none: {', '.join(texts)}")
         common = np.result_type(*[t for t in types if t is not None])
         dtype = "float32" if common == np.float32 and not self.wide else "float64"
-        names = [self._column(Input(key, dtype, optional=self._may_be_missing(key))) for key in x.keys]
+        names = self._columns([Input(key, dtype, optional=self._may_be_missing(key)) for key in x.keys])
         op = ToMatrixOp.of(self.table, columns=ArrayAttr([StringAttr(name) for name in names]))
         return Numbers(self.insert(op), frozenset(x.keys), x)
 
     def codes(self, key: Any, dictionary: Dictionary) -> str:
         """The name of the column of codes that a column's values have in a dictionary."""
-        return self._column(Input(key, "int32", dictionary, optional=False))
+        return self._columns([Input(key, "int32", dictionary, optional=False)])[0]
 
     def refuse_missing(self, x: Numbers) -> Numbers:
         """The matrix, of a table in which the columns that it comes from have no missing number."""
@@ -172,21 +172,31 @@ class Emitter:
                 self.inputs[name] = replace(given, finite=True)
         return Numbers(x.value)
 
-    def _column(self, wanted: Input) -> str:
-        for name, given in self.inputs.items():
-            if (given.key, given.dtype, given.dictionary) == (wanted.key, wanted.dtype, wanted.dictionary):
-                return name
-        base = str(wanted.key) if isinstance(wanted.key, str) else f"x{wanted.key}"
+    def _columns(self, wanted: Sequence[Input]) -> list[str]:
+        """The names of columns of the table, which gets those that it does not have."""
+        known = {(given.key, given.dtype, given.dictionary): name for name, given in self.inputs.items()}
+        bag = bag_of(self.table)
+        columns, optional, names = dict(bag.columns), {*bag.may_be_missing}, list[str]()
+        for given in wanted:
+            identity = (given.key, given.dtype, given.dictionary)
+            if identity not in known:
+                name = known[identity] = self._unused(given.key)
+                self.inputs[name] = given
+                codes = given.dictionary
+                columns[name] = FLOATS[given.dtype] if codes is None else DictType.of(codes.size)
+                optional |= {name} if codes is None and given.optional else set()
+            names.append(known[identity])
+        if len(columns) > len(bag.columns):
+            self.table = Rewriter.replace_value_with_new_type(self.table, BagType.of(bag.rows, columns, optional))
+        return names
+
+    def _unused(self, key: Any) -> str:
+        """A name for a column that no other one has."""
+        base = str(key) if isinstance(key, str) else f"x{key}"
         name, n = base, 1
         while name in self.inputs:
             n += 1
             name = f"{base}.{n}"
-        self.inputs[name] = wanted
-        codes = wanted.dictionary
-        type_ = FLOATS[wanted.dtype] if codes is None else DictType.of(codes.size)
-        bag, columns = bag_of(self.table), {**bag_of(self.table).columns, name: type_}
-        optional = {*bag.may_be_missing, *([name] if codes is None and wanted.optional else [])}
-        self.table = Rewriter.replace_value_with_new_type(self.table, BagType.of(bag.rows, columns, optional))
         return name
 
     def _may_be_missing(self, key: Any) -> bool:

@@ -63,6 +63,9 @@ class Rows:
         for start in range(0, len(self), BLOCK):
             stop = min(start + BLOCK, len(self))
             yield [read(start, stop) for read in readers]
+        for part in parts:  # nobody has refused a number: there is no need to look again
+            if not part.holds_codes:
+                self._readers[part] = part.reader(self.frame, checked=False)
 
     def _reader(self, part: Part) -> Reader:
         if part not in self._readers:

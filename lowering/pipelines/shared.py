@@ -59,7 +59,6 @@ TRAINING: tuple[ModulePass, ...] = (
 
 FOLDS: tuple[ModulePass, ...] = (
     DeriveFolds(),
-    CommonSubexpressionElimination(),  # several folds of one column ask for the same
     DeadCodeElimination(),  # maps that nobody reads any more are no fold
     SplitFolds(),  # what is left to compile is one pass over the rows
     PruneColumns(),  # what no fold reads is not asked for

@@ -52,8 +52,8 @@ class Part:
         """Whether these are codes of dictionaries."""
         return self.inputs[0].dictionary is not None
 
-    def reader(self, rows: Any) -> Reader:
-        """What reads the columns of a frame or array.
+    def reader(self, rows: Any, *, checked: bool = True) -> Reader:
+        """What reads the columns of a frame or array; `checked`: whether it looks for numbers that are refused.
 
         Raises ValueError for values that have to be known and are not; what it gives, for numbers that are refused.
         """
@@ -62,7 +62,7 @@ class Part:
             every = np.stack(codes, axis=1)
             return lambda start, stop: every[start:stop]
         read = reader_of_numbers(rows, self.keys, np.dtype(self.inputs[0].dtype))
-        return lambda start, stop: self._checked(read(start, stop))
+        return (lambda start, stop: self._checked(read(start, stop))) if checked else read
 
     def _checked(self, made: Array) -> Array:
         """The numbers, if none is infinite, and none is missing where it is not filled in."""

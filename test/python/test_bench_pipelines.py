@@ -10,6 +10,8 @@ from tilework.tools.bench import pipelines
 def test_a_line_for_each_case(capsys: pytest.CaptureFixture[str]):
     pipelines.main(["--rows", "600", "--runs", "1", "ridge"])
     [line] = capsys.readouterr().out.splitlines()
-    found = re.fullmatch(r"ridge: [\d.]+ s, scikit-learn [\d.]+ s, \d+ times as fast, differs by (.*)", line)
+    found = re.fullmatch(
+        r"ridge: [\d.]+ s, scikit-learn [\d.]+ s, [\d.]+ times as fast, differs by (.*), takes -?\d+ MB", line
+    )
     assert found is not None
     assert float(found[1]) < 1e-9

@@ -182,8 +182,8 @@ def trees(rows: int) -> Case:
     """The probabilities that a forest of 100 trees tells, beside onnxruntime."""
     rng = np.random.default_rng(0)
     x = rng.standard_normal((rows, 80)).astype(np.float32)
-    untrained: Any = RandomForestClassifier(100, max_depth=8, random_state=0)
-    forest = untrained.fit(x[:3000], x[:3000, 0] + x[:3000, 1] > 0)
+    forest: Any = RandomForestClassifier(100, max_depth=8, random_state=0)
+    forest.fit(x[:3000], x[:3000, 0] + x[:3000, 1] > 0)
     compiled = pipelines.compile(forest, x[:5], ["predict_proba"])
     session = session_of(forest_model(forest))
     return Case(lambda: compiled.predict_proba(x), lambda: session.run(["probabilities"], {"x": x})[0], "onnxruntime")
@@ -217,7 +217,7 @@ def measure(case: Case, runs: int) -> Measured:
     difference = float(np.abs(results[0] - results[1]).max())
     size = results[0].nbytes
     del results
-    ours, theirs = map(statistics.median, seconds)
+    ours, theirs = (statistics.median(each) for each in seconds)
     return Measured(ours, theirs, difference, bytes_at_most(case.ours) - size)
 
 

