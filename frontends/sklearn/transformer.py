@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Region
 
+from tilework.algebra.errors import UsageError
 from tilework.dialects.matrix import CovarianceOp
 from tilework.dialects.matrix.folds import STATES
 from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Unsupported, convert
@@ -33,6 +34,9 @@ from tilework.runtime.pipelines.columns import as_rows, column, dtype_of, names_
 from tilework.runtime.pipelines.interface import Interface, Part
 from tilework.transforms.matrix.split_folds import ROWS
 
+TRANSFORM = "; transform stays scikit-learn's: "
+"""What stands in an explanation before the reason."""
+
 FIT = "fit"
 """What the function is called that learns."""
 
@@ -52,17 +56,26 @@ class OptimizedTransformer(Optimized):
         try:
             data = Rows(X)
             self._explanation = self._fit_to(data, y, params)
-            return self._transform_of(data.frame).of_data(data)
         except Unsupported as why:
             self._stays(why)
             return self.fitted.fit_transform(X, y, **params)
+        compiled = self._compiled(data.frame)
+        return self.fitted.transform(X) if compiled is None else compiled.of_data(data)
 
     def transform(self, X: Any) -> Any:  # noqa: N803
         """What the fitted estimator makes of rows. Raises as it does."""
+        compiled = self._compiled(as_rows(X))
+        return self.fitted.transform(X) if compiled is None else compiled.of_rows(X)
+
+    def _compiled(self, rows: Any) -> Transform | None:
+        """The compiled transform; None where it stays scikit-learn's, which `explain` tells then."""
         try:
-            return self._transform_of(as_rows(X)).of_rows(X)
-        except Unsupported:
-            return self.fitted.transform(X)
+            return self._transform_of(rows)
+        except Unsupported as why:
+            self._explanation = f"{self._explanation.partition(TRANSFORM)[0]}{TRANSFORM}{why}"
+            if self.strict:
+                raise UsageError(f"strict=True: {why}") from None
+            return None
 
     def _fit(self, rows: Any, target: Any, params: Mapping[str, Any]) -> str:
         return self._fit_to(Rows(rows), target, params)
