@@ -35,6 +35,7 @@ from tilework.dialects.graph.structure import ParameterOp
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.frontends.onnx.fractions import SizeFraction
+from tilework.frontends.onnx.given import arguments_read, may_be_known
 from tilework.frontends.onnx.types import element_type, numpy_element_type, numpy_type
 from tilework.frontends.onnx.values import Array, Known, Value, as_numbers
 
@@ -66,6 +67,8 @@ class Emitter:
         self.whole: set[tuple[Expr, ...]] = set()
         self.defaults: dict[str, str] = {}
         self.fixed_defaults: dict[str, str] = {}
+        self.inputs: dict[SSAValue, str] = {}
+        """The names of the model's inputs."""
         self.asked_of_data: list[DataRequirement] = []
         self._required: set[tuple[Predicate, ...]] = set()
         self._main = block
@@ -84,6 +87,7 @@ class Emitter:
         emitter = Emitter(block)
         emitter.parameters, emitter.whole, emitter._required = self.parameters, self.whole, self._required
         emitter._main, emitter._symbols, emitter.defaults = self._main, self._symbols, self.defaults
+        emitter.inputs = self.inputs
         emitter._bound, emitter._named = dict(self._bound), self._named
         emitter.told, emitter.elements = dict(self.told), dict(self.elements)
         return emitter
@@ -163,6 +167,12 @@ class Emitter:
         """The names of parameters that the caller may replace and that a value is computed from."""
         names = {symbol: name for name, symbol in self.defaults.items()}
         return {names[symbol] for symbol in parameters_read(value) if symbol in names}
+
+    def inputs_read(self, value: SSAValue) -> frozenset[str]:
+        """The names of the inputs that decide about a value; none where one of them is data, of which there is much."""
+        read = [self.inputs[argument] for argument in arguments_read(value) if argument in self.inputs]
+        are_few = all(may_be_known(argument) for argument in arguments_read(value) if argument in self.inputs)
+        return frozenset(read) if are_few else frozenset()
 
     def insert(self, op: Operation, title: str) -> SSAValue:
         """Append an operation that comes from the node (or initializer) `title`; its first result."""

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import onnx
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr, TensorType
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tilework.algebra.index_expr import Key
 from tilework.analysis.host_symbols import MUST_HOLD, NAME, NEEDS
@@ -24,12 +24,14 @@ from tilework.frontends.onnx.defined import defining_function
 from tilework.frontends.onnx.emitter import Emitter, ssa_name
 from tilework.frontends.onnx.folding import can_fold, fold
 from tilework.frontends.onnx.functions import called, is_function, opset_of, own_function, standard_function
+from tilework.frontends.onnx.given import Given
 from tilework.frontends.onnx.kernels import by_kernel
 from tilework.frontends.onnx.load import OPSET_OF_OLD_FILES, Source, load_model, to_array
 from tilework.frontends.onnx.node import Converter, Node, find_converter
 from tilework.frontends.onnx.same_sizes import SameSizes
 from tilework.frontends.onnx.standard import check_node
 from tilework.frontends.onnx.structure import declared_ranks, ordered_nodes, reads
+from tilework.frontends.onnx.structured_inputs import structured
 from tilework.frontends.onnx.types import (
     ELEMENT_TYPES,
     Symbols,
@@ -46,6 +48,8 @@ if TYPE_CHECKING:  # a model without kernels of the program's own needs no te
     from tilework.frontends.te.operator import Kernel
 
 OLDEST_OPSET = 1
+
+NOTHING = Given()
 
 FIRST_IR_WITH_DEFAULTS = 4
 """Before, every initializer had to be among the inputs, so that this says nothing."""
@@ -64,25 +68,27 @@ class ImportedModel:
 
 
 def import_onnx(
-    source: str | Path | bytes | onnx.ModelProto, kernels: Mapping[str, Kernel] | None = None
+    source: str | Path | bytes | onnx.ModelProto, kernels: Mapping[str, Kernel] | None = None, given: Given = NOTHING
 ) -> ImportedModel:
     """Read an ONNX model: a path, the bytes of a file, or a ModelProto.
 
-    kernels: what defines operators, by their domains and names (`Node.operator`).
+    kernels: what defines operators, by their domains and names (`Node.operator`). given: what the model is imported
+    for; inputs whose values that says are none any more, those that are sequences or optionals become their tensors.
 
     Initializers are constants, also those that IR 3 lists among the inputs; from IR 4 on these are parameters that the
     caller may replace, by name in the function's `tilework.defaults`. Inputs keep their order; their and the outputs'
     names are the attribute `tilework.name`. An output that is a sequence becomes one for each of its elements: of `y`
-    these are `y_0`, `y_1`, and so on. Raises TileworkError for a model that cannot be imported.
+    these are `y_0`, `y_1`, and so on. Raises TileworkError for a model that cannot be imported,
+    DependsOnInputs or a TileworkError made of one where more `given` would help.
     """
     _load_converters(folders_of("frontends/onnx"))
     loaded, decisions = load_model(source), Decisions()
     try:
-        return _decided(loaded, decisions, kernels or {})
+        return _decided(loaded, decisions, kernels or {}, given)
     except TileworkError:
         for other in decisions.others({*_names_of_defaults(loaded)}):
             with suppress(TileworkError):
-                return _decided(loaded, other, kernels or {})
+                return _decided(loaded, other, kernels or {}, given)
         raise
 
 
@@ -95,10 +101,10 @@ def _load_converters(folders: tuple[Folder, ...]) -> None:
                 folder.load(module)
 
 
-def _decided(source: Source, decisions: Decisions, kernels: Mapping[str, Kernel]) -> ImportedModel:
+def _decided(source: Source, decisions: Decisions, kernels: Mapping[str, Kernel], given: Given) -> ImportedModel:
     """The model, imported from the beginning as often as something is found out about it."""
     while True:
-        importer = _Importer(source, decisions, kernels)
+        importer = _Importer(source, decisions, kernels, given)
         try:
             return importer.run()
         except SameSizes as found:
@@ -118,8 +124,9 @@ def _names_of_defaults(source: Source) -> list[str]:
 class _Importer:
     """Imports the model's own graph."""
 
-    def __init__(self, source: Source, decisions: Decisions, kernels: Mapping[str, Kernel]):
+    def __init__(self, source: Source, decisions: Decisions, kernels: Mapping[str, Kernel], given: Given):
         self.source = source
+        self.given = given
         self.decisions = decisions
         self.kernels = kernels
         self.graph = source.model.graph
@@ -161,18 +168,34 @@ class _Importer:
 
     def _define_inputs(self, scope: _Scope) -> list[DictionaryAttr]:
         """One argument of @main for every input that is not an initializer; what callers are told about them."""
-        symbols, block, attributes = Symbols(), self.emitter.block, list[DictionaryAttr]()
+        symbols, attributes = Symbols(), list[DictionaryAttr]()
+
+        def argument(value: onnx.ValueInfoProto) -> SSAValue:
+            made, told = self._argument(value_type(value, symbols), value.name)
+            attributes.append(told)
+            return made
+
         initializers = {tensor.name for tensor in self.graph.initializer}
         for value in (value for value in self.graph.input if value.name not in initializers):
-            declared = value_type(value, symbols)
-            dims = [self.decisions.size_of(d) for d in dims_of(declared)]
-            argument = block.insert_arg(tensor_type(dims, element_type(declared)), len(block.args))
-            argument.name_hint = ssa_name(value.name)
-            scope.values[value.name] = argument
-            needs = self.decisions.needs(dims_of(declared))
-            told = {NAME: value.name, NEEDS: needs} if needs else {NAME: value.name}
-            attributes.append(DictionaryAttr({key: StringAttr(text) for key, text in told.items()}))
+            name = value.name
+            if name in self.given.values:
+                scope.values[name] = Known(self.given.values[name], name)
+            elif name in self.given.forms:
+                scope.values[name] = structured(name, value.type, self.given.forms[name], argument)
+            else:
+                scope.values[name] = argument(value)
         return attributes
+
+    def _argument(self, declared: TensorType[Attribute], name: str) -> tuple[SSAValue, DictionaryAttr]:
+        """An argument of @main, and what callers are told about it."""
+        block = self.emitter.block
+        dims = [self.decisions.size_of(d) for d in dims_of(declared)]
+        argument = block.insert_arg(tensor_type(dims, element_type(declared)), len(block.args))
+        argument.name_hint = ssa_name(name)
+        self.emitter.inputs[argument] = name
+        needs = self.decisions.needs(dims_of(declared))
+        told = {NAME: name, NEEDS: needs} if needs else {NAME: name}
+        return argument, DictionaryAttr({key: StringAttr(text) for key, text in told.items()})
 
     def _define_defaults(self, scope: _Scope) -> None:
         """Let initializers that the caller may replace be parameters, but for those whose numbers have to be known."""
