@@ -18,6 +18,7 @@ from tilework.dialects.graph import (
     AsinOp,
     AtanhOp,
     AtanOp,
+    BitcastOp,
     CeilOp,
     CoshOp,
     CosOp,
@@ -46,8 +47,9 @@ from tilework.dialects.graph import (
     TanOp,
     WhereOp,
 )
-from tilework.dialects.graph.base import GraphOp, numpy_dtype
+from tilework.dialects.graph.base import GraphOp
 from tilework.frontends.onnx import activations
+from tilework.frontends.onnx.conversions import converted, converted_array
 from tilework.frontends.onnx.node import Node, converter, float_attr, value_dims
 from tilework.frontends.onnx.values import AnyValue, Known, Value, known
 
@@ -262,7 +264,13 @@ def gelu(node: Node) -> Value:
 @converter("Cast")
 def cast(node: Node) -> Value:
     """Convert to the type that an enumeration names, before opset 6 a text."""
-    return node.cast(node.value(0), node.element_type(node.attribute("to")))
+    return converted(node, node.value(0), node.element_type(node.attribute("to")))
+
+
+@converter("BitCast", since=26)
+def bit_cast(node: Node) -> Value:
+    """Read the same bits as elements of another type, of as many."""
+    return node.emit(BitcastOp, node.value(0), to=node.element_type(node.attribute("to")))
 
 
 @converter("CastLike", since=15)
@@ -271,5 +279,5 @@ def cast_like(node: Node) -> Value:
     value, to = node.value(0), node.dtype(1)
     if isinstance(value, Known) and value.array.size == 1 and not value.is_symbolic:
         with np.errstate(invalid="ignore"):  # what is no number is some integer
-            return known(value.array.astype(numpy_dtype(to)), node.title)
-    return node.cast(value, to)
+            return known(converted_array(node, value.array, to), node.title)
+    return converted(node, value, to)

@@ -29,7 +29,8 @@ from tilework.algebra.predicate import Predicate
 from tilework.algebra.requirement import Requirement
 from tilework.analysis.parameters import parameters_read
 from tilework.dialects import arith
-from tilework.dialects.graph import AddOp, CastOp, ConcatOp, DivOp, RangeOp, ReshapeOp
+from tilework.dialects.graph import AddOp, BitcastOp, CastOp, ConcatOp, DivOp, RangeOp, ReshapeOp
+from tilework.dialects.graph.narrow import in_bytes, is_narrow
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.structure import ParameterOp
 from tilework.dialects.support.index_attr import DimsAttr
@@ -242,6 +243,9 @@ class Emitter:
             return self._emit_sizes(value)
         array = value.array
         type_ = tensor_type(array.shape, numpy_element_type(array, f"'{value.name}'"))
+        if is_narrow(type_.element_type):
+            bytes_ = self._emit_known(Known(in_bytes(np.ascontiguousarray(array)), value.name))
+            return self.insert(BitcastOp.of(bytes_, to=type_.element_type), value.name)
         if array.nbytes <= INLINE_BYTES:
             return self._insert_named(arith.ConstantOp(dense(array, type_.element_type)), value.name)
         if value not in self._symbols:

@@ -15,8 +15,10 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tilework.algebra.index_expr import Key
-from tilework.analysis.host_symbols import MUST_HOLD, NAME, NEEDS
+from tilework.analysis.host_symbols import DTYPE, MUST_HOLD, NAME, NEEDS
 from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS
+from tilework.dialects.graph import BitcastOp
+from tilework.dialects.graph.narrow import BYTE, is_narrow, narrow_dtype, stored_in
 from tilework.dialects.support.diagnostics import TileworkError
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.frontends.onnx.decisions import Decisions, NeedsConstants
@@ -145,7 +147,8 @@ class _Importer:
             count = f"{len(unsupported)} node(s) use an operator that Tilework does not support"
             raise TileworkError("\n  ".join([f"{count} (opset {scope.opset}):", *unsupported]))
         results, required = self._results(scope), self.emitter.asked_of_data
-        returned = [*results.values(), *(requirement.holds for requirement in required)]
+        told = [DictionaryAttr({k: StringAttr(text) for k, text in self._told(*item)}) for item in results.items()]
+        returned = [*map(self._in_memory, results.values()), *(requirement.holds for requirement in required)]
         reasons = [DictionaryAttr({MUST_HOLD: StringAttr(requirement.text)}) for requirement in required]
         self.emitter.block.add_op(func.ReturnOp(*returned))
         function = func.FuncOp(
@@ -153,7 +156,7 @@ class _Importer:
             ([argument.type for argument in self.emitter.block.args], [value.type for value in returned]),
             Region(self.emitter.block),
             arg_attrs=ArrayAttr(inputs) if inputs else None,  # as it is read back from text
-            res_attrs=ArrayAttr([*(DictionaryAttr({NAME: StringAttr(name)}) for name in results), *reasons]),
+            res_attrs=ArrayAttr([*told, *reasons]),
         )
         for kind, names in ((DEFAULTS, self.emitter.defaults), (FIXED_DEFAULTS, self.emitter.fixed_defaults)):
             if names:
@@ -161,6 +164,16 @@ class _Importer:
                 function.attributes[kind] = DictionaryAttr(symbols)
         name = self.graph.name or "model"
         return ImportedModel(ModuleOp([function]), self.emitter.parameters, name)
+
+    def _in_memory(self, result: SSAValue) -> SSAValue:
+        """A result as the caller gets it: narrow numbers in bytes."""
+        if not is_narrow(element_type(result.type)):
+            return result
+        return self.emitter.insert(BitcastOp.of(result, to=BYTE), "result")
+
+    def _told(self, name: str, result: SSAValue) -> Iterable[tuple[str, str]]:
+        """What callers are told about a result."""
+        return {NAME: name, **_dtype_told(element_type(result.type))}.items()
 
     def symbols(self) -> list[Key]:
         """The symbols of the inputs, in order."""
@@ -190,19 +203,24 @@ class _Importer:
         """An argument of @main, and what callers are told about it."""
         block = self.emitter.block
         dims = [self.decisions.size_of(d) for d in dims_of(declared)]
-        argument = block.insert_arg(tensor_type(dims, element_type(declared)), len(block.args))
+        element = element_type(declared)
+        argument = block.insert_arg(tensor_type(dims, stored_in(element)), len(block.args))
         argument.name_hint = ssa_name(name)
         self.emitter.inputs[argument] = name
         needs = self.decisions.needs(dims_of(declared))
-        told = {NAME: name, NEEDS: needs} if needs else {NAME: name}
-        return argument, DictionaryAttr({key: StringAttr(text) for key, text in told.items()})
+        told = {NAME: name, **_dtype_told(element), **({NEEDS: needs} if needs else {})}
+        attributes = DictionaryAttr({key: StringAttr(text) for key, text in told.items()})
+        if not is_narrow(element):
+            return argument, attributes
+        return self.emitter.insert(BitcastOp.of(argument, to=element), name), attributes
 
     def _define_defaults(self, scope: _Scope) -> None:
         """Let initializers that the caller may replace be parameters, but for those whose numbers have to be known."""
         for name in _names_of_defaults(self.source):
             value = scope.values[name]
             assert isinstance(value, Known)
-            if numpy_type(value.dtype) not in ELEMENT_TYPES:
+            element = ELEMENT_TYPES.get(numpy_type(value.dtype))
+            if element is None or is_narrow(element):
                 continue
             if name in self.decisions.constants or not value.array.size:
                 self.emitter.fix_default(value)
@@ -374,6 +392,11 @@ class _Scope:
 
 class _Unsupported(Exception):
     """A graph that a node holds or stands for has nodes that cannot be converted, which are noted."""
+
+
+def _dtype_told(element: Attribute) -> dict[str, str]:
+    """What numpy calls narrow elements, which are bytes in memory."""
+    return {DTYPE: narrow_dtype(element).name} if is_narrow(element) else {}
 
 
 def _opset(source: Source) -> int:

@@ -10,7 +10,22 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto
-from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, bf16, f16, f32, f64, i1
+from xdsl.dialects.builtin import (
+    Float4E2M1FNType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
+    IntegerType,
+    Signedness,
+    TensorType,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+)
 from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const, var
@@ -33,7 +48,18 @@ ELEMENT_TYPES: dict[int, Attribute] = {
     TensorProto.UINT16: IntegerType(16, Signedness.UNSIGNED),
     TensorProto.UINT32: IntegerType(32, Signedness.UNSIGNED),
     TensorProto.UINT64: IntegerType(64, Signedness.UNSIGNED),
+    TensorProto.INT4: IntegerType(4),
+    TensorProto.INT2: IntegerType(2),
+    TensorProto.UINT4: IntegerType(4, Signedness.UNSIGNED),
+    TensorProto.UINT2: IntegerType(2, Signedness.UNSIGNED),
+    TensorProto.FLOAT8E4M3FN: Float8E4M3FNType(),
+    TensorProto.FLOAT8E4M3FNUZ: Float8E4M3FNUZType(),
+    TensorProto.FLOAT8E5M2: Float8E5M2Type(),
+    TensorProto.FLOAT8E5M2FNUZ: Float8E5M2FNUZType(),
+    TensorProto.FLOAT8E8M0: Float8E8M0FNUType(),
+    TensorProto.FLOAT4E2M1: Float4E2M1FNType(),
 }
+"""The types below a byte are stored, moved and converted only."""
 
 ADDRESSABLE = 1 << 47
 """Bytes that a process can have on today's machines."""
