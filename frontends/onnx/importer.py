@@ -401,7 +401,8 @@ def _dtype_told(element: Attribute) -> dict[str, str]:
 
 def _opset(source: Source) -> int:
     imports = source.model.opset_import
-    opset = next((entry.version for entry in imports if entry.domain in ("", "ai.onnx")), OPSET_OF_OLD_FILES)
+    without = onnx.defs.onnx_opset_version() if imports else OPSET_OF_OLD_FILES  # of other domains alone
+    opset = next((entry.version for entry in imports if entry.domain in ("", "ai.onnx")), without)
     _check_opset(opset, source.title)
     return opset
 
@@ -413,7 +414,12 @@ def _check_opset(opset: int, title: str) -> None:
 
 
 def _tensors(name: str, value: AnyValue, declared: onnx.TypeProto) -> Iterator[tuple[str, Value, onnx.TypeProto]]:
-    """The tensors that an output consists of, with their names and what the model declares them as."""
+    """The tensors that an output consists of, with their names and what the model declares them as.
+
+    Maps from classes to numbers, one for each row, are a tensor.
+    """
+    if declared.sequence_type.elem_type.HasField("map_type"):
+        declared = onnx.TypeProto()
     said = (declared.WhichOneof("value") or "").removesuffix("_type").replace("_", " ")
     if said and said != kind_name(value).split()[-1]:
         raise TileworkError(f"the model declares output '{name}' as {said}, but its nodes make {kind_name(value)}")

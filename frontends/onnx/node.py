@@ -49,6 +49,9 @@ Function = TypeVar("Function", bound="Callable[[Node], AnyValue | Sequence[AnyVa
 
 STANDARD_DOMAINS = ("", "ai.onnx")
 
+PREVIEW = "ai.onnx.preview"
+"""The domain of operators that may become the standard's; there is one version of each."""
+
 _CONVERTERS: dict[tuple[str, str], dict[int, Converter]] = {}
 """The converters by the domain and the name of an operator, then by opset."""
 
