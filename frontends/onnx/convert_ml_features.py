@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import AnyFloat, BoolAttr, f32
 from xdsl.ir import Attribute
 
-from tilework.algebra.index_expr import const
+from tilework.algebra.index_expr import const, product
 from tilework.dialects.graph import (
     AbsOp,
     AndOp,
@@ -113,10 +113,8 @@ def array_feature_extractor(node: Node) -> Value:
     x, columns = node.value(0), node.value(1)
     if len(node.dims(0)) == 1:
         x = node.reshape(x, [const(1), *node.dims(0)])
-    [*_, count] = value_dims(columns)
-    if any(d != 1 for d in value_dims(columns)[:-1]):
-        raise node.error("its second input is one row of numbers of columns")
-    return node.emit(GatherOp, x, node.reshape(columns, [count]), axis=int_attr(len(value_dims(x)) - 1))
+    chosen = node.reshape(columns, [product(value_dims(columns))])
+    return node.emit(GatherOp, x, chosen, axis=int_attr(len(value_dims(x)) - 1))
 
 
 @converter("FeatureVectorizer", domain=ML)
@@ -166,9 +164,9 @@ def label_encoder(node: Node) -> Value:
     if keys.dtype.kind == "f" and np.isnan(keys).any():
         is_nan = node.emit(NotOp, node.emit(EqualOp, x, x))
         marks = node.emit(OrOp, marks, node.emit(AndOp, is_nan, Known(np.isnan(keys), node.title)))
-    place = node.emit(
-        ArgMaxOp, node.cast(marks, f32), axis=int_attr(len(node.dims(0))), keep_dims=BoolAttr.from_bool(False)
-    )
+    no = BoolAttr.from_bool(False)
+    along = {"axis": int_attr(len(node.dims(0))), "keep_dims": no, "last": no}
+    place = node.emit(ArgMaxOp, node.cast(marks, f32), **along)
     found = node.emit(GatherOp, Known(values, node.title), place, axis=int_attr(0))
     return node.emit(WhereOp, _any(node, marks), found, Known(_default(node, values), node.title))
 

@@ -43,7 +43,8 @@ def classified(node: Node, scores: Value, classes: Array, certain: bool = False)
     """
     if value_dims(scores)[1] == 1 and len(classes) == 2:
         return _of_two(node, scores, classes, certain)
-    best = node.emit(ArgMaxOp, scores, axis=int_attr(1), keep_dims=BoolAttr.from_bool(False))
+    along = {"axis": int_attr(1), "keep_dims": BoolAttr.from_bool(False), "last": BoolAttr.from_bool(False)}
+    best = node.emit(ArgMaxOp, scores, **along)
     return [node.emit(GatherOp, Known(classes, node.title), best, axis=int_attr(0)), transformed(node, scores)]
 
 

@@ -48,4 +48,6 @@ def _tensor(name: str, type_: onnx.TypeProto, form: Form, argument: Argument) ->
     info = onnx.helper.make_tensor_value_info(name, declared.elem_type, open_shape)
     if shape is not None:
         info.type.tensor_type.shape.CopyFrom(declared.shape)
+        for dim in info.type.tensor_type.shape.dim:
+            dim.ClearField("dim_param")  # which may be another size for each element of a sequence
     return argument(info)
