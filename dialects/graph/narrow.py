@@ -129,7 +129,8 @@ def narrowed(array: Array, type_: Attribute, saturate: bool, rounding: str) -> A
     if saturate:
         largest = np.float32(ml_dtypes.finfo(dtype).max)
         wide = np.clip(wide, -largest, largest)
-    return wide.astype(dtype)
+    with np.errstate(invalid="ignore"):  # NaN is converted, too
+        return wide.astype(dtype)
 
 
 def _powers(array: Array, saturate: bool, rounding: str) -> Array:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
-from multiprocessing import get_context
+from multiprocessing import get_all_start_methods, get_context
 from pathlib import Path
 
 import onnx
@@ -22,17 +22,24 @@ import onnx
 from tilework.targets.cpu.host import physical_cores
 from tilework.tools.onnx_tests.judge import REFUSED, RIGHT, WRONG, Verdict, judge, node_tests
 
+START = "fork" if "fork" in get_all_start_methods() else "spawn"
+"""How workers start: where they can, with the tests that were made already."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tests that the command line asks for."""
     options = _options(arguments)
     names = [name for name in node_tests() if options.only in name]
-    with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
-        verdicts = [*pool.map(judge, names, chunksize=8)]
-    if options.output:
-        content = {"onnx": onnx.__version__, "tests": [asdict(verdict) for verdict in verdicts]}
-        options.output.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    _print(verdicts, is_part=bool(options.only))
+    verdicts: list[Verdict] = []
+    try:
+        with ProcessPoolExecutor(options.processes, get_context(START)) as pool:
+            for verdict in pool.map(judge, names, chunksize=8):
+                verdicts.append(verdict)
+    finally:  # whoever interrupts it gets what there is
+        if options.output:
+            content = {"onnx": onnx.__version__, "tests": [asdict(verdict) for verdict in verdicts]}
+            options.output.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+        _print(verdicts, is_part=bool(options.only))
     return int(any(verdict.outcome == WRONG for verdict in verdicts))
 
 

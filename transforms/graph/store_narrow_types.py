@@ -43,7 +43,8 @@ class StoreNarrowTypes(GraphPatternPass):
         super().run(ctx, op)
         assert isinstance(op, FuncOp)
         for left in (inner for graph in graphs_of(op) for inner in graph.ops):
-            _refuse_narrow(left)
+            if not _reads_bytes(left):  # what reads them is the one to name
+                _refuse_narrow(left)
 
 
 class DecodeCast(RewritePattern):
@@ -130,8 +131,12 @@ def _drop_unread(values: Iterable[SSAValue], rewriter: PatternRewriter) -> None:
             rewriter.erase_op(value.owner)
 
 
+def _reads_bytes(op: object) -> bool:
+    return isinstance(op, BitcastOp) and op.dtype() == BYTE
+
+
 def _is_read_from_bytes(value: SSAValue) -> bool:
-    return isinstance(value.owner, BitcastOp) and value.owner.dtype() == BYTE
+    return _reads_bytes(value.owner)
 
 
 def _bytes_of(value: SSAValue) -> SSAValue:
