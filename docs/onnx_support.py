@@ -15,9 +15,9 @@ OUTCOMES = ("right", "refused", "wrong")
 
 HEAD = """# ONNX: what is supported
 
-The ONNX standard comes with tests of its operators, {count} in onnx {version}: a model of one node, or of what the
+The ONNX standard comes with tests of its operators, {known} in onnx {version}: a model of one node, or of what the
 node is defined by, with inputs and what they become. `make onnx-tests` compiles and runs them all as they stand, and
-compares as onnx's own runner does. Of these {right} are right, {specialized} of them compiled at the first call for the
+compares as onnx's own runner does. Of the {count} that the last run came to {right} are right, {specialized} of them compiled at the first call for the
 values of some inputs (see below); {refused} are refused with a reason, {wrong} are wrong.
 
 Where the rank of a result depends on the value of an input, such as the axes of a reduction, and where an input is a
@@ -34,7 +34,9 @@ def support_page() -> str:
     tests: list[Test] = content["tests"]
     counts = {outcome: sum(test["outcome"] == outcome for test in tests) for outcome in OUTCOMES}
     specialized = sum(test["specialized"] for test in tests)
-    head = HEAD.format(count=len(tests), version=content["onnx"], specialized=specialized, **counts)
+    head = HEAD.format(
+        known=content["known"], count=len(tests), version=content["onnx"], specialized=specialized, **counts
+    )
     return "\n".join([head, *_operators(tests), *_failures(tests, "wrong"), *_failures(tests, "refused")]) + "\n"
 
 

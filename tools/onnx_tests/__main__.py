@@ -37,7 +37,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 verdicts.append(verdict)
     finally:  # whoever interrupts it gets what there is
         if options.output:
-            content = {"onnx": onnx.__version__, "tests": [asdict(verdict) for verdict in verdicts]}
+            content = {
+                "onnx": onnx.__version__,
+                "known": len(node_tests()),
+                "tests": [asdict(verdict) for verdict in verdicts],
+            }
             options.output.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
         _print(verdicts, is_part=bool(options.only))
     return int(any(verdict.outcome == WRONG for verdict in verdicts))
