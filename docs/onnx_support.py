@@ -16,9 +16,9 @@ OUTCOMES = ("right", "refused", "wrong")
 HEAD = """# ONNX: what is supported
 
 The ONNX standard comes with tests of its operators, {known} in onnx {version}: a model of one node, or of what the
-node is defined by, with inputs and what they become. `make onnx-tests` compiles and runs them all as they stand, and
-compares as onnx's own runner does. Of the {count} that the last run came to {right} are right, {specialized} of them compiled at the first call for the
-values of some inputs (see below); {refused} are refused with a reason, {wrong} are wrong.
+node is defined by, with inputs and what they become. `make onnx-tests` compiles and runs them as they stand, and
+compares as onnx's own runner does. Of the {count} that the last run came to {right} are right, {specialized} of them
+compiled at the first call for the values of some inputs; {refused} are refused with a reason, {wrong} are wrong.
 
 Where the rank of a result depends on the value of an input, such as the axes of a reduction, and where an input is a
 sequence or an optional, `tw.compile` returns a module that compiles at the first call with each such value, and keeps

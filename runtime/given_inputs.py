@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def form_of(value: Any) -> Form:
     if value is None:
         return None
     if isinstance(value, list | tuple):
-        return tuple(form_of(element) for element in value)
+        return tuple(form_of(element) for element in cast("list[Any]", value))
     array = np.asarray(value)
     return TensorForm(array.dtype.name, array.ndim)
 
@@ -36,7 +36,7 @@ def form_of(value: Any) -> Form:
 def tensors_in(name: str, value: Any) -> Iterator[tuple[str, Array]]:
     """The tensors of a value, by name: the elements of a sequence `x` are `x_0`, `x_1` and so on."""
     if isinstance(value, list | tuple):
-        for i, element in enumerate(value):
+        for i, element in enumerate(cast("list[Any]", value)):
             yield from tensors_in(f"{name}_{i}", element)
     elif value is not None:
         yield name, np.asarray(value)

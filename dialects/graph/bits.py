@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import Float8E8M0FNUType, StringAttr, TensorType, TypeAttribute, UnitAttr, f32, i1
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import Float8E8M0FNUType, StringAttr, TensorType, UnitAttr, f32, i1
+from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException

@@ -7,7 +7,7 @@ bits it has: `graph-store-narrow-types` makes that so, and of casts `graph.decod
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 import ml_dtypes
 import numpy as np
@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import (
     Signedness,
 )
 from xdsl.ir import Attribute
+from xdsl.utils.hints import isa
 
 Array = NDArray[Any]
 
@@ -73,7 +74,7 @@ _INTEGERS = {
 
 def is_narrow_integer(type_: Attribute) -> TypeGuard[IntegerType]:
     """Whether a type is one of integers of 2 or 4 bits."""
-    return isinstance(type_, IntegerType) and type_.width.data in (2, 4)
+    return isa(type_, IntegerType) and type_.width.data in (2, 4)
 
 
 def is_narrow(type_: Attribute) -> bool:
@@ -90,7 +91,7 @@ def narrow_dtype(type_: Attribute) -> np.dtype[Any]:
 
 def is_unsigned(type_: Attribute) -> bool:
     """Whether an integer type has no negative numbers."""
-    return isinstance(type_, IntegerType) and type_.signedness.data is Signedness.UNSIGNED
+    return isa(type_, IntegerType) and type_.signedness.data is Signedness.UNSIGNED
 
 
 def bits_of(type_: Attribute) -> int:
@@ -127,7 +128,7 @@ def narrowed(array: Array, type_: Attribute, saturate: bool, rounding: str) -> A
     if FORMATS[type(type_)].nan is None:
         wide = np.where(np.isnan(wide), np.float32(0), wide)
     if saturate:
-        largest = np.float32(ml_dtypes.finfo(dtype).max)
+        largest = float(cast("Any", ml_dtypes.finfo(dtype).max))
         wide = np.clip(wide, -largest, largest)
     with np.errstate(invalid="ignore"):  # NaN is converted, too
         return wide.astype(dtype)

@@ -155,7 +155,7 @@ def by_numbers(node: Node) -> Forest:
     for target, weight in zip(_attribute(node, "leaf_targetids"), node.attribute("leaf_weights"), strict=True):
         leaves.append(planter.node())
         planter.values[-1][target] = weight
-    members = _members(node.attribute("membership_values"))
+    members: list[list[float]] = _members(node.attribute("membership_values"))
     missing = node.attribute("nodes_missing_value_tracks_true")
     for i, (mode, split) in enumerate(zip(modes, node.attribute("nodes_splits"), strict=True)):
         yes, no = (_end(node, name, i, leaves, inner) for name in ("true", "false"))

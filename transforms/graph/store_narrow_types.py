@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, f32
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, f32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -60,7 +61,7 @@ class DecodeCast(RewritePattern):
         made: list[Operation] = [bits, numbers]
         if op.to != element_type(numbers.result.type):
             made.append(CastOp.of(numbers.result, **op.properties))
-        rewriter.replace_op(op, made)
+        rewriter.replace(op, made)
 
 
 class EncodeCast(RewritePattern):
@@ -82,7 +83,7 @@ class EncodeCast(RewritePattern):
         numbers = converted(op.input, i32 if is_narrow_integer(op.to) else f32)
         made.append(EncodeOp.of(numbers, element=op.to, **options))
         made.append(BitcastOp.of(made[-1].results[0], to=op.to))
-        rewriter.replace_op(op, made)
+        rewriter.replace(op, made)
 
 
 class MoveBytes(RewritePattern):
@@ -96,7 +97,7 @@ class MoveBytes(RewritePattern):
             return
         bytes_ = [_bytes_of(value) if value in narrow else value for value in op.operands]
         moved = op.on(*bytes_, **{name: _in_byte(attribute) for name, attribute in op.properties.items()})
-        rewriter.replace_op(op, [moved, BitcastOp.of(moved.results[0], to=element_type(op.results[0].type))])
+        rewriter.replace(op, [moved, BitcastOp.of(moved.results[0], to=element_type(op.results[0].type))])
         _drop_unread(narrow, rewriter)
 
 
@@ -109,9 +110,9 @@ class JoinBitcasts(RewritePattern):
             return
         narrow, bytes_ = op.input, _bytes_of(op.input)
         if op.to == BYTE:
-            rewriter.replace_op(op, [], [bytes_])
+            rewriter.replace(op, [], [bytes_])
         else:
-            rewriter.replace_op(op, [BitcastOp.of(bytes_, to=op.to)])
+            rewriter.replace(op, [BitcastOp.of(bytes_, to=op.to)])
         _drop_unread([narrow], rewriter)
 
 
@@ -121,14 +122,14 @@ class DropUnread(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: BitcastOp, rewriter: PatternRewriter) -> None:
         if is_narrow(op.to) and not op.result.uses:
-            rewriter.erase_op(op)
+            rewriter.erase(op)
 
 
 def _drop_unread(values: Iterable[SSAValue], rewriter: PatternRewriter) -> None:
     """Take out what reads bytes as narrow numbers for nobody any more."""
     for value in dict.fromkeys(values):
         if isinstance(value.owner, BitcastOp) and not value.uses:
-            rewriter.erase_op(value.owner)
+            rewriter.erase(value.owner)
 
 
 def _reads_bytes(op: object) -> bool:
@@ -146,9 +147,12 @@ def _bytes_of(value: SSAValue) -> SSAValue:
 
 def _in_byte(attribute: Attribute) -> Attribute:
     """A property of an operator: a number of a narrow type as the byte that has its bits."""
-    if not isinstance(attribute, FloatAttr | IntegerAttr) or not is_narrow(attribute.type):
+    if not isinstance(attribute, FloatAttr | IntegerAttr):
         return attribute
-    number = narrowed(np.array([attribute.value.data]), attribute.type, saturate=True, rounding="nearest")
+    value = cast("FloatAttr[AnyFloat] | IntegerAttr[IntegerType]", attribute)
+    if not is_narrow(value.type):
+        return value
+    number = narrowed(np.array([value.value.data]), value.type, saturate=True, rounding="nearest")
     return IntegerAttr(int(in_bytes(number)[0]), BYTE)
 
 
