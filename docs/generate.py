@@ -3,9 +3,10 @@
     python docs/generate.py
 
 dialects.md and passes.md come from docstrings, the syntax of operations from the tests that show it; te-conformance.md
-from the tests that say which of TVM's they stand for; the tables of performance.md and onnx-support.md
-from docs/results/; pipelines-support.md from what happens when estimators are tried. In the README, what stands behind an opt-tool command
-becomes what the command prints; in the pages that show files, what stands behind the name of one becomes what is in it.
+from the tests that say which of TVM's they stand for; the tables of performance.md and onnx-support.md from
+docs/results/; pipelines-support.md from what happens when estimators are tried. In the README, what stands behind an
+opt-tool command becomes what the command prints; in the pages that show files, what stands behind the name of one
+becomes what is in it.
 Tests fail where a page is not what this makes.
 """
 
