@@ -128,7 +128,8 @@ def narrowed(array: Array, type_: Attribute, saturate: bool, rounding: str) -> A
     if FORMATS[type(type_)].nan is None:
         wide = np.where(np.isnan(wide), np.float32(0), wide)
     if saturate:
-        largest = float(cast("Any", ml_dtypes.finfo(dtype).max))
+        limits = cast("Any", ml_dtypes.finfo(dtype))
+        largest = float(limits.max)
         wide = np.clip(wide, -largest, largest)
     with np.errstate(invalid="ignore"):  # NaN is converted, too
         return wide.astype(dtype)

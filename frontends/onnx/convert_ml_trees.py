@@ -43,8 +43,9 @@ def tree_ensemble_classifier(node: Node) -> Sequence[Value]:
 @converter("TreeEnsemble", domain=ML)
 def tree_ensemble(node: Node) -> Value:
     """What the values of the trees' leaves come to, for each target, where nodes and leaves are told apart."""
-    total = _walked(node, by_numbers(node), [*JOINED][node.attribute("aggregate_function", 1)])
-    return node.cast(transformed(node, total, TRANSFORMS[node.attribute("post_transform", 0)]), node.dtype(0))
+    aggregate, function = (int(node.attribute(*named)) for named in (("aggregate_function", 1), ("post_transform", 0)))
+    total = _walked(node, by_numbers(node), [*JOINED][aggregate])
+    return node.cast(transformed(node, total, TRANSFORMS[function]), node.dtype(0))
 
 
 def _walked(node: Node, forest: Forest, aggregate: str) -> Value:

@@ -161,7 +161,8 @@ def by_numbers(node: Node) -> Forest:
         yes, no = (_end(node, name, i, leaves, inner) for name in ("true", "false"))
         numbers = members.pop(0) if mode == MEMBER else [float(split)]
         column = _attribute(node, "nodes_featureids")[i]
-        planter.decide(inner[i], MODES[mode], column, numbers, yes, no, bool(missing[i]) if missing else False)
+        nan = bool(missing[i]) if missing else False
+        planter.decide(inner[i], MODES[int(mode)], column, numbers, yes, no, nan)
     return planter.forest([inner[root] for root in _attribute(node, "tree_roots")])
 
 
