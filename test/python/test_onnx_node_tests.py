@@ -199,7 +199,7 @@ def comparable(array: np.ndarray) -> np.ndarray:
 
 def is_narrow(array: np.ndarray) -> bool:
     """Whether numbers of a byte and less are bytes to the interpreter."""
-    return array.dtype.kind not in "fiub" and array.dtype != ml_dtypes.bfloat16
+    return array.dtype.name.startswith(("float8", "float4", "int4", "uint4", "int2", "uint2"))
 
 
 def in_memory(array: np.ndarray) -> np.ndarray:
