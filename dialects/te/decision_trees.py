@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import f32, f64
+from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
@@ -14,20 +15,26 @@ JOINED = ("sum", "min", "max")
 
 
 def walk_trees(
-    k: KernelBuilder, x: Tensor, roots: Tensor, nodes: Sequence[Tensor], depth: int, joined: str = "sum"
+    k: KernelBuilder,
+    x: Tensor,
+    roots: Tensor,
+    nodes: Sequence[Tensor],
+    depth: int,
+    joined: str = "sum",
+    rounded_to: Attribute = f32,
 ) -> Tensor:
     """For each row of x [rows, columns] what the trees' values come to [rows, targets], one of `JOINED`.
 
     roots: where each tree begins. nodes: for each node its column, threshold, the nodes to the left and to the right,
     whether a missing number goes left, and a row of values [nodes, targets], those of leaves. From a node `depth` steps
-    go to the left where the number, rounded to f32, is at most the threshold, else to the right; a leaf goes to itself.
+    go to the left where the number, `rounded_to` a type, is at most the threshold, else to the right; a leaf goes to itself.
     """
     columns, thresholds, left, right, missing_left, values = nodes
 
     def leaf(n: Expr, t: Expr) -> Scalar:
         at = roots[(t,)]
         for _ in range(depth):
-            number = k.cast(k.cast(x[n, columns[(at,)]], f32), f64)
+            number = k.cast(k.cast(x[n, columns[(at,)]], rounded_to), f64)
             goes_left = number.compare("le", thresholds[(at,)])
             goes_left = k.select(number.compare("ne", number), missing_left[(at,)], goes_left)
             at = k.select(goes_left, left[(at,)], right[(at,)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import f32, f64
 
 from tilework.dialects.graph import AddOp, DivOp
 from tilework.dialects.graph.kernel import KernelOp
@@ -59,7 +59,8 @@ def _walked(node: Node, forest: Forest, aggregate: str) -> Value:
     operands = [node.tensor(0), *(node.emitter.tensor(Known(array, f"{node.title}.{name}")) for name, array in tables)]
     k, names = KernelBuilder("trees"), ("x", *(name for name, _ in tables))
     x, roots, *nodes = (k.argument(value.type, name) for value, name in zip(operands, names, strict=True))
-    made = KernelOp.holding(k.finish([walk_trees(k, x, roots, nodes, forest.depth, JOINED[aggregate])]), operands)
+    result = walk_trees(k, x, roots, nodes, forest.depth, JOINED[aggregate], rounded_to=f64)
+    made = KernelOp.holding(k.finish([result]), operands)
     node.emitter.insert(made, node.title)
     total = node.cast(made.results[0], f32)
     return node.emit(DivOp, total, node.scalar(len(forest.roots), total)) if aggregate == "AVERAGE" else total

@@ -322,7 +322,8 @@ class _Scope:
         """What the function that a node stands for makes of its inputs, by name."""
         function = own_function(node, self.source.model.functions) or defining_function(node)
         if function is None:
-            check_node(node)
+            if node.is_standard:
+                check_node(node)
             function = standard_function(node)
         if function is None:
             self._note_unsupported(node)

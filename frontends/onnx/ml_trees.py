@@ -65,7 +65,7 @@ class Planter:
         x < t is x <= the number before t, and x == t is x <= t without x < t.
         """
         first = float(numbers[0])
-        before = float(np.nextafter(np.float32(first), np.float32(-np.inf)))
+        before = float(np.nextafter(first, -np.inf))
         match mode:
             case "BRANCH_LEQ":
                 self._at_most(at, column, first, yes, no, nan)

@@ -8,7 +8,7 @@ from functools import cache
 
 import onnx
 
-from tilework.frontends.onnx.node import PREVIEW, Node
+from tilework.frontends.onnx.node import Node
 from tilework.frontends.onnx.value_names import is_integer, onnx_name
 
 INTEGERS = frozenset(f"tensor({sign}int{bits})" for sign in ("", "u") for bits in (8, 16, 32, 64))
@@ -38,7 +38,7 @@ def _violation(node: Node) -> str | None:
     """What onnx itself has against the node: unknown attributes, say, or too few inputs."""
     context = onnx.checker.C.CheckerContext()
     context.ir_version = onnx.IR_VERSION
-    context.opset_imports = {"": node.opset, PREVIEW: 1}
+    context.opset_imports = {"": node.opset}
     try:
         onnx.checker.check_node(_by_itself(node), context)
     except onnx.checker.ValidationError as error:
