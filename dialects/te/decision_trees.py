@@ -27,7 +27,8 @@ def walk_trees(
 
     roots: where each tree begins. nodes: for each node its column, threshold, the nodes to the left and to the right,
     whether a missing number goes left, and a row of values [nodes, targets], those of leaves. From a node `depth` steps
-    go to the left where the number, `rounded_to` a type, is at most the threshold, else to the right; a leaf goes to itself.
+    go to the left where the number, `rounded_to` a type, is at most the threshold, else to the right; a leaf goes to
+    itself.
     """
     columns, thresholds, left, right, missing_left, values = nodes
 

@@ -156,6 +156,14 @@ def test_decisions_at_ties_and_of_nan(mode: str, missing: int):
     np.testing.assert_array_equal(made(x)[:, 0], np.where(holds, 1.0, 2.0) + second)
 
 
+def test_doubles_are_not_rounded():
+    """As an f32 the second number would be the threshold."""
+    x = np.zeros((2, 4))
+    x[:, 1] = [0.5, 0.5 + 1e-12]
+    made = tw.compile(model("TreeEnsembleRegressor", {"x": x}, **stump("BRANCH_LEQ", 0)))
+    np.testing.assert_array_equal(made(x)[:, 0], [5.0, 6.0])
+
+
 def test_trees_of_no_rows_and_too_few_columns():
     made = tw.compile(model("TreeEnsembleRegressor", {"x": X}, **stump("BRANCH_LEQ", 0)))
     assert made(X[:0]).shape == (0, 1)
