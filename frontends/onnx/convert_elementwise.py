@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat
@@ -34,6 +35,7 @@ from tilework.dialects.graph import (
     MinOp,
     MulOp,
     NegOp,
+    NotOp,
     PReluOp,
     ReluOp,
     RoundOp,
@@ -103,13 +105,17 @@ def dropout_by_attribute(node: Node) -> Value:
 
 
 @converter("Dropout", since=12)
-def dropout_by_input(node: Node) -> Value:
-    """The ratio is an input, and so is whether to train."""
-    if node.has(2) and node.number(2, "training mode"):
-        raise node.error("training mode is not supported")
-    if node.has(1) and not isinstance(node.value(1), Known):  # which inference does not read
-        return node.value(0)
-    ratio = node.number(1, "ratio") if node.has(1) else 0.5
+def dropout_by_input(node: Node) -> Sequence[Value]:
+    """The ratio is an input, and so is whether to train, which for a ratio of 0 is no matter. All is kept."""
+    x = node.value(0)
+    ratio = node.number(1, "ratio") if node.has(1) and isinstance(node.value(1), Known) else 0.5
+    if node.has(2) and node.number(2, "training mode") and (node.number(1, "ratio") if node.has(1) else ratio):
+        raise node.error("training mode is not supported: what it drops is random")
+    kept: Value = x if node.has(1) and not isinstance(node.value(1), Known) else _undropped(node, ratio)
+    return [kept, node.emit(NotOp, node.emit(LessOp, x, x))] if len(node.proto.output) > 1 else [kept]
+
+
+def _undropped(node: Node, ratio: float) -> Value:
     return node.emit(DropoutOp, node.value(0), ratio=float_attr(ratio))
 
 
