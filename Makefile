@@ -8,10 +8,10 @@ READY  := $(VENV)/.ready
 # Tests start hundreds of Pythons; each would translate all of Tilework again if none were allowed to keep bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint filecheck unit slow lit fuzz docs clean
+.PHONY: help demo test lint filecheck unit slow lit onnx-tests fuzz docs clean
 
 help:  ## what there is to make
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Tilework needs Python 3.11 or newer")'
@@ -42,6 +42,10 @@ slow: $(READY)  ## what `make test` leaves out: large networks and very long gra
 
 lit: $(READY)  ## the FileCheck tests with LLVM's own runner
 	$(BIN)/lit test
+
+onnx-tests: $(READY)  ## ONNX's own node tests, compiled (half an hour); of their outcome docs/onnx-support.md is made
+	$(BIN)/python -m tilework.tools.onnx_tests -o docs/results/onnx-node-tests.json; status=$$?; \
+	$(BIN)/python docs/generate.py && exit $$status
 
 fuzz: $(READY)  ## 20000 random schedules, interpreted and compiled (half an hour)
 	$(BIN)/python -m tilework.tools.fuzz

@@ -26,6 +26,9 @@ NAME = "tilework.name"
 NEEDS = "tilework.needs"
 """The attribute of an input that takes fewer sizes than it declares; it names the operators that need that."""
 
+DTYPE = "tilework.dtype"
+"""What numpy calls the elements of an input or output whose bits its bytes hold."""
+
 OUTPUT = "tilework.output"
 """That of the arguments which are outputs."""
 

@@ -17,6 +17,7 @@ from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import (
     ARENA,
     ARENA_BYTES,
+    DTYPE,
     MUST_HOLD,
     NAME,
     NEEDS,
@@ -187,6 +188,9 @@ class HostArgument:
         self.dims = () if self.role == "arena" else symbols.argument_dims(value)
         name = attributes.get(NAME)
         self.name = name.data if isinstance(name, StringAttr) else value.name_hint or f"arg{value.index}"
+        dtype = attributes.get(DTYPE)
+        self.dtype = dtype.data if isinstance(dtype, StringAttr) else ""
+        """What numpy calls the elements whose bits its bytes hold; empty where they are what the type says."""
         needs = attributes.get(NEEDS)
         self.needs = needs.data if isinstance(needs, StringAttr) else ""
         self.is_grown = self.role == "outputs" and any(symbols.largest(e) is None for e in self.dims)
@@ -194,7 +198,7 @@ class HostArgument:
 
     @property
     def info(self) -> TensorSpec:
-        dtype = dtype_name(self.type.element_type, self.op)
+        dtype = self.dtype or dtype_name(self.type.element_type, self.op)
         return TensorSpec(self.name, dtype, tuple(map(_dim, self.dims)), self.needs)
 
 

@@ -3,9 +3,10 @@
     python docs/generate.py
 
 dialects.md and passes.md come from docstrings, the syntax of operations from the tests that show it; te-conformance.md
-from the tests that say which of TVM's they stand for; the tables of performance.md from docs/results/;
-pipelines-support.md from what happens when estimators are tried. In the README, what stands behind an opt-tool command
-becomes what the command prints; in the pages that show files, what stands behind the name of one becomes what is in it.
+from the tests that say which of TVM's they stand for; the tables of performance.md and onnx-support.md from
+docs/results/; pipelines-support.md from what happens when estimators are tried. In the README, what stands behind an
+opt-tool command becomes what the command prints; in the pages that show files, what stands behind the name of one
+becomes what is in it.
 Tests fail where a page is not what this makes.
 """
 
@@ -24,6 +25,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from onnx_support import support_page as onnx_support_page
 from pipelines_support import page as support_page
 from results import page_with_results
 from xdsl.dialects.builtin import ModuleOp
@@ -230,6 +232,7 @@ PAGES = {
     "docs/te-conformance.md": conformance_page,
     "docs/compat-tvm-names.md": names_page,
     "docs/pipelines-support.md": partial(support_page, NOTE.replace("docstrings and tests", "what is tried")),
+    "docs/onnx-support.md": onnx_support_page,
     "docs/performance.md": partial(page_with_results, ROOT / "docs" / "performance.md"),
     "docs/tuning.md": partial(page_with_results, ROOT / "docs" / "tuning.md"),
     "README.md": readme_page,

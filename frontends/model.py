@@ -12,6 +12,7 @@ from tilework.algebra.errors import UsageError
 from tilework.driver.read_program import is_program_file, read_program
 
 if TYPE_CHECKING:
+    from tilework.frontends.onnx.given import Given
     from tilework.frontends.te.operator import Kernel
 
 Array = NDArray[Any]
@@ -28,11 +29,12 @@ def read_file(model: Any) -> Any:
 
 
 def read_model(
-    model: Any, parameters: Mapping[str, Array] | None, kernels: Mapping[str, Kernel]
+    model: Any, parameters: Mapping[str, Array] | None, kernels: Mapping[str, Kernel], given: Given | None = None
 ) -> tuple[ModuleOp, dict[str, Array]]:
     """A module whose function @main is the model, which is the caller's to change, and its parameters.
 
-    model, parameters, kernels: as `tilework.compile` takes them. Raises as it does.
+    model, parameters, kernels: as `tilework.compile` takes them. given: what an ONNX model is imported for, where that
+    is needed. Raises as `tilework.compile` does, and as `import_onnx` where more has to be given.
     """
     if is_program_file(model):
         model = read_program(model, lambda module: _define_kernels(module, kernels))
@@ -46,7 +48,7 @@ def read_model(
         raise UsageError("parameters= belongs to a graph module; an ONNX model brings its own")
     from tilework.frontends.onnx import import_onnx  # onnx takes a while to import
 
-    imported = import_onnx(model, kernels)
+    imported = import_onnx(model, kernels) if given is None else import_onnx(model, kernels, given)
     return imported.module, dict(imported.parameters)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, f32, f64
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -18,7 +18,8 @@ from tilework.dialects import graph, matrix
 from tilework.dialects.bag import BagType, FoldOp, LookupOp, OneHotOp, PackOp, ToMatrixOp, tensors_of
 from tilework.dialects.graph.base import ints
 from tilework.dialects.matrix import FromTensorOp, MatrixType
-from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
+from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
+from tilework.dialects.te.decision_trees import walk_trees
 from tilework.lowering.tables.folds import reductions_of_rows
 from tilework.lowering.tables.rows import Rows, inlined, place_of
 from tilework.lowering.tables.summary import extremes, reductions
@@ -243,26 +244,7 @@ class WalkTrees(RewritePattern):
         depth = op.depth.value.data
 
         def write(k: KernelBuilder, x: Tensor, roots: Tensor, *nodes: Tensor) -> Tensor:
-            columns, thresholds, left, right, missing_left, values = nodes
-
-            def leaf(n: Expr, t: Expr) -> Scalar:
-                at = roots[(t,)]
-                for _ in range(depth):
-                    number = k.cast(k.cast(x[n, columns[(at,)]], f32), f64)
-                    goes_left = number.compare("le", thresholds[(at,)])
-                    goes_left = k.select(number.compare("ne", number), missing_left[(at,)], goes_left)
-                    at = k.select(goes_left, left[(at,)], right[(at,)])
-                return at
-
-            leaves = k.compute("leaf", (x.dims[0], roots.dims[0]), leaf)
-
-            def element(n: Expr, j: Expr) -> Reduction:
-                def value(t: Expr) -> Scalar:
-                    return values[leaves[n, t], j]
-
-                return k.sum(roots.dims, value)
-
-            return k.compute("trees", (x.dims[0], values.dims[1]), element)
+            return walk_trees(k, x, roots, nodes, depth)
 
         rows = Rows(op, rewriter)
         rows.done(rows.kernel("trees", [rows.tensor(op.input), *op.operands[1:]], write))

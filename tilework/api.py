@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from numpy.typing import NDArray
 
-from tilework.algebra.errors import UsageError
+from tilework.algebra.errors import TileworkError, UsageError
 from tilework.algebra.given_values import integer_of, takes
 from tilework.module import Module
 from tilework.runtime.arrays import aligned
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact
     from tilework.driver.instrumentation import Instrumentation
     from tilework.driver.replaceable import Replaceable
     from tilework.driver.session import Progress
+    from tilework.frontends.onnx.given import Given
     from tilework.frontends.te.operator import Kernel
     from tilework.frontends.te.packed_function import PackedFunction
     from tilework.frontends.te.schedule import Schedule
@@ -61,6 +62,8 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     targets: in place of `target`, those of the host and of devices beside it, by names of one's own, as in
     {"host": "llvm", "npu0": "npu"}; what a device can run is put on it. records: a file that `tilework.tune` wrote:
     kernels for which it has a schedule that is faster than the default get that one; `report` of the module says which.
+    An ONNX model in which the rank of a result depends on the values of inputs, or which takes sequences or optionals,
+    is compiled at the first call with each of these values: a `SpecializedModule`.
     Raises TileworkError, in one line, for what cannot be compiled.
     """
     from tilework.analysis.precision import precision_of
@@ -80,24 +83,48 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     _check_options(processes, instrumentations, progress)
     machines = {device: target_to_compile_for(text) for device, text in _given_targets(target, targets).items()}
     model = read_file(model)
-    module, arrays = read_model(model, parameters, defined)
-    choose_targets(module, machines)
-    program, tuned = ir_text(module, PrintingOptions()), _tuned_in(records)
-    with no_cyclic_gc(), CompilePool(processes) as pool:
-        session = Session(cache_for(cache), pool, precision, instrumentations, logged(progress), tuned=tuned)
-        compiled = compile_module(module, arrays, session)
-    del arrays
-    prepared = compiled.parameters  # one after the other, so that there are never two copies of all
-    own = {name: aligned(prepared.pop(name)) for name in list(prepared)}
-    others = {name: array for name, array in compiled.replaceable.parameters.items() if name not in own}
-    manifest = _manifest(compiled, str(targets_of(module)[HOST]))
-    source = Source(
-        program, precision, tuned or {}, compiled.prepare, lambda: read_model(model, parameters, defined)[1]
-    )
-    result = Module(manifest, compiled.code.host, {**others, **own}, None, compiled.code.devices, source)
-    result.report = compiled.report
-    log_report(compiled.report)
-    return result
+
+    def compile_for(given: Given | None) -> Module:
+        module, arrays = read_model(model, parameters, defined, given)
+        choose_targets(module, machines)
+        program, tuned = ir_text(module, PrintingOptions()), _tuned_in(records)
+        with no_cyclic_gc(), CompilePool(processes) as pool:
+            session = Session(cache_for(cache), pool, precision, instrumentations, logged(progress), tuned=tuned)
+            compiled = compile_module(module, arrays, session)
+        del arrays
+        prepared = compiled.parameters  # one after the other, so that there are never two copies of all
+        own = {name: aligned(prepared.pop(name)) for name in list(prepared)}
+        others = {name: array for name, array in compiled.replaceable.parameters.items() if name not in own}
+        manifest = _manifest(compiled, str(targets_of(module)[HOST]))
+        source = Source(
+            program, precision, tuned or {}, compiled.prepare, lambda: read_model(model, parameters, defined, given)[1]
+        )
+        result = Module(manifest, compiled.code.host, {**others, **own}, None, compiled.code.devices, source)
+        result.report = compiled.report
+        log_report(compiled.report)
+        return result
+
+    try:
+        return compile_for(None)
+    except TileworkError as error:
+        specialized = _specialized(model, error, compile_for)
+        if specialized is None:
+            raise
+        return specialized
+
+
+def _specialized(model: Any, error: TileworkError, compile_for: Callable[[Given | None], Module]) -> Module | None:
+    """What compiles an ONNX model at its first call, where an error says that it can be compiled for values alone."""
+    from tilework.frontends.onnx.given import inputs_to_know
+
+    names = inputs_to_know(error)
+    if not names:
+        return None
+    from tilework.frontends.onnx.declared_inputs import declared_inputs
+    from tilework.specialized import SpecializedModule
+
+    specs, structured = declared_inputs(model)
+    return SpecializedModule(specs, structured, names, compile_for)
 
 
 def tune(

@@ -8,6 +8,7 @@ from tilework.dialects.graph.algorithms.strassen import StrassenConvOp, Strassen
 from tilework.dialects.graph.algorithms.winograd import WinogradConvOp, WinogradWeightOp
 from tilework.dialects.graph.arguments import ArgMaxOp, ArgMinOp
 from tilework.dialects.graph.bit_serial import BitSerialConvOp, BitSerialDenseOp, BitsOp
+from tilework.dialects.graph.bits import BitcastOp, DecodeOp, EncodeOp
 from tilework.dialects.graph.broadcast import (
     AddOp,
     DivOp,
@@ -96,6 +97,7 @@ STRUCTURE = [RequireOp, ParameterOp, DefineParameterOp, FusedOp, CopyOp, SizeOp,
 OPERATORS = [
     *(AbsOp, CeilOp, ClipOp, CosOp, DropoutOp, EluOp, ErfOp, ExpOp, FloorOp, LeakyReluOp, LogOp, NegOp),
     *(ReluOp, RoundOp, SigmoidOp, SignOp, SinOp, SqrtOp, TanhOp, CastOp),
+    *(BitcastOp, DecodeOp, EncodeOp),
     *(AcosOp, AcoshOp, AsinOp, AsinhOp, AtanOp, AtanhOp, CoshOp, SinhOp, TanOp),
     *(AddOp, DivOp, FmodOp, MaxOp, MinOp, ModOp, MulOp, PowOp, IntegerPowOp, PReluOp, SubOp),
     *(EqualOp, LessOp, LessEqualOp, AndOp, OrOp, XorOp, NotOp, ShiftLeftOp, ShiftRightOp, WhereOp),

@@ -25,6 +25,7 @@ from tilework.algebra.errors import TileworkError
 from tilework.algebra.index_expr import Expr, Key
 from tilework.algebra.predicate import at_least
 from tilework.algebra.requirement import Requirement
+from tilework.dialects.graph.narrow import is_narrow, narrow_dtype
 from tilework.dialects.support.inferred_op import InferredOp
 from tilework.dialects.support.locations import source_name
 from tilework.dialects.support.shapes import dims_of
@@ -223,6 +224,8 @@ def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:
     """The numpy type of an element type: of floating-point numbers, integers and i1 (bool). Raises VerifyException."""
     if isinstance(element_type, BFloat16Type):
         return BFLOAT16
+    if is_narrow(element_type):
+        return narrow_dtype(element_type)
     names = {"f16": "float16", "f32": "float32", "f64": "float64", "i1": "bool"}
     names |= {f"i{n}": f"int{n}" for n in (8, 16, 32, 64)} | {f"ui{n}": f"uint{n}" for n in (8, 16, 32, 64)}
     if str(element_type) not in names:

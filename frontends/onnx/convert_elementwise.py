@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat
@@ -18,6 +19,7 @@ from tilework.dialects.graph import (
     AsinOp,
     AtanhOp,
     AtanOp,
+    BitcastOp,
     CeilOp,
     CoshOp,
     CosOp,
@@ -33,6 +35,7 @@ from tilework.dialects.graph import (
     MinOp,
     MulOp,
     NegOp,
+    NotOp,
     PReluOp,
     ReluOp,
     RoundOp,
@@ -46,8 +49,9 @@ from tilework.dialects.graph import (
     TanOp,
     WhereOp,
 )
-from tilework.dialects.graph.base import GraphOp, numpy_dtype
+from tilework.dialects.graph.base import GraphOp
 from tilework.frontends.onnx import activations
+from tilework.frontends.onnx.conversions import converted, converted_array
 from tilework.frontends.onnx.node import Node, converter, float_attr, value_dims
 from tilework.frontends.onnx.values import AnyValue, Known, Value, known
 
@@ -101,13 +105,17 @@ def dropout_by_attribute(node: Node) -> Value:
 
 
 @converter("Dropout", since=12)
-def dropout_by_input(node: Node) -> Value:
-    """The ratio is an input, and so is whether to train."""
-    if node.has(2) and node.number(2, "training mode"):
-        raise node.error("training mode is not supported")
-    if node.has(1) and not isinstance(node.value(1), Known):  # which inference does not read
-        return node.value(0)
-    ratio = node.number(1, "ratio") if node.has(1) else 0.5
+def dropout_by_input(node: Node) -> Sequence[Value]:
+    """The ratio is an input, and so is whether to train, which for a ratio of 0 is no matter. All is kept."""
+    x = node.value(0)
+    ratio = node.number(1, "ratio") if node.has(1) and isinstance(node.value(1), Known) else 0.5
+    if node.has(2) and node.number(2, "training mode") and (node.number(1, "ratio") if node.has(1) else ratio):
+        raise node.error("training mode is not supported: what it drops is random")
+    kept: Value = x if node.has(1) and not isinstance(node.value(1), Known) else _undropped(node, ratio)
+    return [kept, node.emit(NotOp, node.emit(LessOp, x, x))] if len(node.proto.output) > 1 else [kept]
+
+
+def _undropped(node: Node, ratio: float) -> Value:
     return node.emit(DropoutOp, node.value(0), ratio=float_attr(ratio))
 
 
@@ -262,7 +270,13 @@ def gelu(node: Node) -> Value:
 @converter("Cast")
 def cast(node: Node) -> Value:
     """Convert to the type that an enumeration names, before opset 6 a text."""
-    return node.cast(node.value(0), node.element_type(node.attribute("to")))
+    return converted(node, node.value(0), node.element_type(node.attribute("to")))
+
+
+@converter("BitCast", since=26)
+def bit_cast(node: Node) -> Value:
+    """Read the same bits as elements of another type, of as many."""
+    return node.emit(BitcastOp, node.value(0), to=node.element_type(node.attribute("to")))
 
 
 @converter("CastLike", since=15)
@@ -271,5 +285,5 @@ def cast_like(node: Node) -> Value:
     value, to = node.value(0), node.dtype(1)
     if isinstance(value, Known) and value.array.size == 1 and not value.is_symbolic:
         with np.errstate(invalid="ignore"):  # what is no number is some integer
-            return known(value.array.astype(numpy_dtype(to)), node.title)
-    return node.cast(value, to)
+            return known(converted_array(node, value.array, to), node.title)
+    return converted(node, value, to)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import ml_dtypes
 import numpy as np
 from xdsl.dialects.builtin import AnyFloat, BoolAttr, FloatAttr, IntegerType, Signedness, f32
 from xdsl.ir import Attribute
@@ -27,7 +28,9 @@ from tilework.dialects.graph import (
 )
 from tilework.dialects.graph.accumulation import accumulator
 from tilework.dialects.graph.base import ints, numpy_dtype
+from tilework.dialects.graph.narrow import is_narrow
 from tilework.frontends.onnx.axes import axis_from_front
+from tilework.frontends.onnx.conversions import converted
 from tilework.frontends.onnx.convert_dense import matrix_product
 from tilework.frontends.onnx.convert_windows import bias_of, convolution
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
@@ -52,13 +55,16 @@ def quantize_linear(node: Node) -> Value:
     if number and node.has(2) and number != element_number(node.value(2)):
         raise node.error(f"output_dtype is not the type of its zero point, {onnx_name(node.value(2))}")
     to = node.dtype(2) if node.has(2) else node.element_type(number) if number else u8
-    if numpy_dtype(to).kind not in "iu" or numpy_dtype(to).itemsize > WIDEST:
-        raise node.error(f"it makes integers of 1 or {WIDEST} bytes, not {to}")
+    if not is_narrow(to) and (numpy_dtype(to).kind not in "iu" or numpy_dtype(to).itemsize > WIDEST):
+        raise node.error(f"it makes integers of 1 or {WIDEST} bytes and narrower types, not {to}")
     precision = node.attribute("precision", 0)
     divided_in = node.element_type(precision) if precision else node.dtype(1)
     divided_in = divided_in if isinstance(divided_in, AnyFloat) else f32
     x, scale = (node.cast(node.cast(value, divided_in), accumulator(divided_in)) for value in (node.value(0), scale))
     steps = node.cast(node.emit(DivOp, x, scale), divided_in)  # said, since what it is rounded to afterwards is a step
+    if isinstance(to, AnyFloat):
+        shifted = steps if zero is None or _is_zero(zero) else node.emit(AddOp, steps, node.cast(zero, divided_in))
+        return converted(node, shifted, to)
     return _quantized(node, steps, zero, to)
 
 
@@ -83,7 +89,7 @@ def dequantize_linear(node: Node) -> Value:
         raise node.error(f"its zero point is a {onnx_name(node.value(2))}, what it reads is not")
     scale, zero = _spread(node, 1), _spread(node, 2) if node.has(2) else None
     number = node.attribute("output_dtype", 0)
-    distance = node.cast(_distance(node, node.value(0), zero), f32)
+    distance = node.cast(_distance(node, node.value(0), zero), f32)  # of floats it is one already
     result = node.emit(MulOp, distance, node.cast(scale, f32))
     return node.cast(result, node.element_type(number) if number else node.dtype(1))
 
@@ -197,9 +203,10 @@ def _is_single(part: Value) -> bool:
 
 
 def _distance(node: Node, value: Value, zero: Value | None) -> Value:
-    """The distance from the zero point, as an integer of 32 bits."""
-    wide = node.cast(_readable(value), i32)
-    return wide if zero is None or _is_zero(zero) else node.emit(SubOp, wide, node.cast(zero, i32))
+    """The distance from the zero point: an integer of 32 bits, or a number of as many, where it is one of floats."""
+    computed_in = f32 if isinstance(node.dtype_of(value), AnyFloat) else i32
+    wide = node.cast(_readable(value), computed_in)
+    return wide if zero is None or _is_zero(zero) else node.emit(SubOp, wide, node.cast(zero, computed_in))
 
 
 def _readable(value: Value) -> Value:
@@ -210,7 +217,7 @@ def _readable(value: Value) -> Value:
 
 
 def _is_zero(zero: Value) -> bool:
-    return isinstance(zero, Known) and not zero.array.any()
+    return isinstance(zero, Known) and not zero.array.astype(np.float32).any()
 
 
 def _steps(node: Node, total: Value, left: Value, right: Value, result: Value) -> Value:
@@ -225,6 +232,6 @@ def _quantized(node: Node, steps: Value, zero: Value | None, to: Attribute) -> V
     rounded = node.emit(RoundOp, node.cast(steps, f32))
     if zero is not None and not _is_zero(zero):
         rounded = node.emit(AddOp, rounded, node.cast(zero, f32))
-    limits = np.iinfo(numpy_dtype(to))
+    limits = ml_dtypes.iinfo(numpy_dtype(to))
     low, high = (FloatAttr(float(limit), f32) for limit in (limits.min, limits.max))
     return node.cast(node.emit(ClipOp, rounded, low=low, high=high), to)

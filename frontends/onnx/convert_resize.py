@@ -12,14 +12,17 @@ from math import floor, gcd, lcm
 
 import numpy as np
 from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import ResizeOp
 from tilework.dialects.graph.base import ints
 from tilework.dialects.graph.resize import MODES, Coordinates
+from tilework.dialects.support.diagnostics import TileworkError
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.cubics import COEFFICIENT
+from tilework.frontends.onnx.given import DependsOnInputs
 from tilework.frontends.onnx.node import Node, converter, float_attr
 from tilework.frontends.onnx.open_resize import resized_openly
 from tilework.frontends.onnx.sizes import repeated, require_sizes
@@ -83,7 +86,19 @@ def resize_by_scales(node: Node) -> Value:
 
 @converter("Resize", since=11)
 def resize(node: Node) -> Value:
-    """Resize by scales or to sizes, along all axes or some."""
+    """Resize by scales or to sizes, along all axes or some; what takes known sizes is compiled for those given."""
+    try:
+        return _resize(node)
+    except TileworkError as error:
+        sizes = node.value(3) if node.has(3) else None
+        names = node.emitter.inputs_read(sizes) if isinstance(sizes, SSAValue) else frozenset[str]()
+        if names:
+            raise DependsOnInputs(str(error), names) from error
+        raise
+
+
+def _resize(node: Node) -> Value:
+    """Resize to sizes, which data may tell where the coordinates do not need them beforehand."""
     rank = len(node.dims(0))
     axes = from_front(node, node.attribute("axes", range(rank)), rank)
     how = node.attribute("coordinate_transformation_mode", "half_pixel")

@@ -29,12 +29,14 @@ from tilework.algebra.predicate import Predicate
 from tilework.algebra.requirement import Requirement
 from tilework.analysis.parameters import parameters_read
 from tilework.dialects import arith
-from tilework.dialects.graph import AddOp, CastOp, ConcatOp, DivOp, RangeOp, ReshapeOp
+from tilework.dialects.graph import AddOp, BitcastOp, CastOp, ConcatOp, DivOp, RangeOp, ReshapeOp
+from tilework.dialects.graph.narrow import in_bytes, is_narrow
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.structure import ParameterOp
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.frontends.onnx.fractions import SizeFraction
+from tilework.frontends.onnx.given import arguments_read, may_be_known
 from tilework.frontends.onnx.types import element_type, numpy_element_type, numpy_type
 from tilework.frontends.onnx.values import Array, Known, Value, as_numbers
 
@@ -66,6 +68,8 @@ class Emitter:
         self.whole: set[tuple[Expr, ...]] = set()
         self.defaults: dict[str, str] = {}
         self.fixed_defaults: dict[str, str] = {}
+        self.inputs: dict[SSAValue, str] = {}
+        """The names of the model's inputs."""
         self.asked_of_data: list[DataRequirement] = []
         self._required: set[tuple[Predicate, ...]] = set()
         self._main = block
@@ -84,6 +88,7 @@ class Emitter:
         emitter = Emitter(block)
         emitter.parameters, emitter.whole, emitter._required = self.parameters, self.whole, self._required
         emitter._main, emitter._symbols, emitter.defaults = self._main, self._symbols, self.defaults
+        emitter.inputs = self.inputs
         emitter._bound, emitter._named = dict(self._bound), self._named
         emitter.told, emitter.elements = dict(self.told), dict(self.elements)
         return emitter
@@ -164,6 +169,12 @@ class Emitter:
         names = {symbol: name for name, symbol in self.defaults.items()}
         return {names[symbol] for symbol in parameters_read(value) if symbol in names}
 
+    def inputs_read(self, value: SSAValue) -> frozenset[str]:
+        """The names of the inputs that decide about a value; none where one of them is data, of which there is much."""
+        read = [self.inputs[argument] for argument in arguments_read(value) if argument in self.inputs]
+        are_few = all(may_be_known(argument) for argument in arguments_read(value) if argument in self.inputs)
+        return frozenset(read) if are_few else frozenset()
+
     def insert(self, op: Operation, title: str) -> SSAValue:
         """Append an operation that comes from the node (or initializer) `title`; its first result."""
         op.location = NameLoc(StringAttr(title), UnknownLoc())
@@ -232,6 +243,9 @@ class Emitter:
             return self._emit_sizes(value)
         array = value.array
         type_ = tensor_type(array.shape, numpy_element_type(array, f"'{value.name}'"))
+        if is_narrow(type_.element_type):
+            bytes_ = self._emit_known(Known(in_bytes(np.ascontiguousarray(array)), value.name))
+            return self.insert(BitcastOp.of(bytes_, to=type_.element_type), value.name)
         if array.nbytes <= INLINE_BYTES:
             return self._insert_named(arith.ConstantOp(dense(array, type_.element_type)), value.name)
         if value not in self._symbols:

@@ -21,6 +21,7 @@ from tilework.dialects.graph.accumulation import widened_array
 from tilework.dialects.graph.base import BFLOAT16, is_float, numpy_dtype
 from tilework.dialects.graph.broadcast import integer_power, truncated_quotient
 from tilework.frontends.onnx.axes import reduced_axes, right_operand, slice_bounds, slice_range
+from tilework.frontends.onnx.conversions import converted_array
 from tilework.frontends.onnx.fractions import (
     FRACTIONAL,
     LARGEST_DIVIDENDS,
@@ -299,9 +300,10 @@ def _joint(a: Array, b: Array) -> Any:
 
 @folds("Cast")
 def _cast(node: Node, a: Array) -> Array | None:
-    to = numpy_dtype(node.element_type(node.attribute("to")))
+    element = node.element_type(node.attribute("to"))
+    to = numpy_dtype(element)
     if a.dtype != object:
-        return a.astype(to)
+        return converted_array(node, a, element)
     if to.kind == "b":
         return np.asarray(np.frompyfunc(as_truth, 1, 1)(a), object)
     if to in LARGEST_DIVIDENDS:

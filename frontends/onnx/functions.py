@@ -9,7 +9,7 @@ from typing import Any
 import onnx
 
 from tilework.frontends.onnx.defined import is_defined
-from tilework.frontends.onnx.node import Node, value_dims
+from tilework.frontends.onnx.node import PREVIEW, Node, value_dims
 from tilework.frontends.onnx.structure import node_title
 from tilework.frontends.onnx.value_names import element_number
 
@@ -56,6 +56,8 @@ def called(function: onnx.FunctionProto, node: Node) -> onnx.GraphProto:
 def _schema(node: Node) -> Any:
     """What the standard says of the operator, None where that is nothing. onnx has no types for its functions."""
     is_text = isinstance(node.op_type, str)  # pyright: ignore[reportUnnecessaryIsInstance]  bytes in damaged files
+    if is_text and node.proto.domain == PREVIEW and onnx.defs.has(node.op_type, PREVIEW):
+        return onnx.defs.get_schema(node.op_type, PREVIEW)
     is_defined = node.is_standard and is_text and onnx.defs.has(node.op_type, node.opset, "")
     return onnx.defs.get_schema(node.op_type, node.opset, "") if is_defined else None
 

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import onnx
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr, TensorType
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tilework.algebra.index_expr import Key
-from tilework.analysis.host_symbols import MUST_HOLD, NAME, NEEDS
+from tilework.analysis.host_symbols import DTYPE, MUST_HOLD, NAME, NEEDS
 from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS
+from tilework.dialects.graph import BitcastOp
+from tilework.dialects.graph.narrow import BYTE, is_narrow, narrow_dtype, stored_in
 from tilework.dialects.support.diagnostics import TileworkError
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.frontends.onnx.decisions import Decisions, NeedsConstants
@@ -24,12 +26,14 @@ from tilework.frontends.onnx.defined import defining_function
 from tilework.frontends.onnx.emitter import Emitter, ssa_name
 from tilework.frontends.onnx.folding import can_fold, fold
 from tilework.frontends.onnx.functions import called, is_function, opset_of, own_function, standard_function
+from tilework.frontends.onnx.given import Given
 from tilework.frontends.onnx.kernels import by_kernel
 from tilework.frontends.onnx.load import OPSET_OF_OLD_FILES, Source, load_model, to_array
 from tilework.frontends.onnx.node import Converter, Node, find_converter
 from tilework.frontends.onnx.same_sizes import SameSizes
 from tilework.frontends.onnx.standard import check_node
 from tilework.frontends.onnx.structure import declared_ranks, ordered_nodes, reads
+from tilework.frontends.onnx.structured_inputs import structured
 from tilework.frontends.onnx.types import (
     ELEMENT_TYPES,
     Symbols,
@@ -46,6 +50,8 @@ if TYPE_CHECKING:  # a model without kernels of the program's own needs no te
     from tilework.frontends.te.operator import Kernel
 
 OLDEST_OPSET = 1
+
+NOTHING = Given()
 
 FIRST_IR_WITH_DEFAULTS = 4
 """Before, every initializer had to be among the inputs, so that this says nothing."""
@@ -64,25 +70,27 @@ class ImportedModel:
 
 
 def import_onnx(
-    source: str | Path | bytes | onnx.ModelProto, kernels: Mapping[str, Kernel] | None = None
+    source: str | Path | bytes | onnx.ModelProto, kernels: Mapping[str, Kernel] | None = None, given: Given = NOTHING
 ) -> ImportedModel:
     """Read an ONNX model: a path, the bytes of a file, or a ModelProto.
 
-    kernels: what defines operators, by their domains and names (`Node.operator`).
+    kernels: what defines operators, by their domains and names (`Node.operator`). given: what the model is imported
+    for; inputs whose values that says are none any more, those that are sequences or optionals become their tensors.
 
     Initializers are constants, also those that IR 3 lists among the inputs; from IR 4 on these are parameters that the
     caller may replace, by name in the function's `tilework.defaults`. Inputs keep their order; their and the outputs'
     names are the attribute `tilework.name`. An output that is a sequence becomes one for each of its elements: of `y`
-    these are `y_0`, `y_1`, and so on. Raises TileworkError for a model that cannot be imported.
+    these are `y_0`, `y_1`, and so on. Raises TileworkError for a model that cannot be imported,
+    DependsOnInputs or a TileworkError made of one where more `given` would help.
     """
     _load_converters(folders_of("frontends/onnx"))
     loaded, decisions = load_model(source), Decisions()
     try:
-        return _decided(loaded, decisions, kernels or {})
+        return _decided(loaded, decisions, kernels or {}, given)
     except TileworkError:
         for other in decisions.others({*_names_of_defaults(loaded)}):
             with suppress(TileworkError):
-                return _decided(loaded, other, kernels or {})
+                return _decided(loaded, other, kernels or {}, given)
         raise
 
 
@@ -95,10 +103,10 @@ def _load_converters(folders: tuple[Folder, ...]) -> None:
                 folder.load(module)
 
 
-def _decided(source: Source, decisions: Decisions, kernels: Mapping[str, Kernel]) -> ImportedModel:
+def _decided(source: Source, decisions: Decisions, kernels: Mapping[str, Kernel], given: Given) -> ImportedModel:
     """The model, imported from the beginning as often as something is found out about it."""
     while True:
-        importer = _Importer(source, decisions, kernels)
+        importer = _Importer(source, decisions, kernels, given)
         try:
             return importer.run()
         except SameSizes as found:
@@ -118,8 +126,9 @@ def _names_of_defaults(source: Source) -> list[str]:
 class _Importer:
     """Imports the model's own graph."""
 
-    def __init__(self, source: Source, decisions: Decisions, kernels: Mapping[str, Kernel]):
+    def __init__(self, source: Source, decisions: Decisions, kernels: Mapping[str, Kernel], given: Given):
         self.source = source
+        self.given = given
         self.decisions = decisions
         self.kernels = kernels
         self.graph = source.model.graph
@@ -138,7 +147,8 @@ class _Importer:
             count = f"{len(unsupported)} node(s) use an operator that Tilework does not support"
             raise TileworkError("\n  ".join([f"{count} (opset {scope.opset}):", *unsupported]))
         results, required = self._results(scope), self.emitter.asked_of_data
-        returned = [*results.values(), *(requirement.holds for requirement in required)]
+        told = [DictionaryAttr({k: StringAttr(text) for k, text in self._told(*item)}) for item in results.items()]
+        returned = [*map(self._in_memory, results.values()), *(requirement.holds for requirement in required)]
         reasons = [DictionaryAttr({MUST_HOLD: StringAttr(requirement.text)}) for requirement in required]
         self.emitter.block.add_op(func.ReturnOp(*returned))
         function = func.FuncOp(
@@ -146,7 +156,7 @@ class _Importer:
             ([argument.type for argument in self.emitter.block.args], [value.type for value in returned]),
             Region(self.emitter.block),
             arg_attrs=ArrayAttr(inputs) if inputs else None,  # as it is read back from text
-            res_attrs=ArrayAttr([*(DictionaryAttr({NAME: StringAttr(name)}) for name in results), *reasons]),
+            res_attrs=ArrayAttr([*told, *reasons]),
         )
         for kind, names in ((DEFAULTS, self.emitter.defaults), (FIXED_DEFAULTS, self.emitter.fixed_defaults)):
             if names:
@@ -155,31 +165,62 @@ class _Importer:
         name = self.graph.name or "model"
         return ImportedModel(ModuleOp([function]), self.emitter.parameters, name)
 
+    def _in_memory(self, result: SSAValue) -> SSAValue:
+        """A result as the caller gets it: narrow numbers in bytes."""
+        if not is_narrow(element_type(result.type)):
+            return result
+        return self.emitter.insert(BitcastOp.of(result, to=BYTE), "result")
+
+    def _told(self, name: str, result: SSAValue) -> Iterable[tuple[str, str]]:
+        """What callers are told about a result."""
+        return {NAME: name, **_dtype_told(element_type(result.type))}.items()
+
     def symbols(self) -> list[Key]:
         """The symbols of the inputs, in order."""
         return [key for argument in self.emitter.block.args for d in dims_of(argument.type) for key in d.variables()]
 
     def _define_inputs(self, scope: _Scope) -> list[DictionaryAttr]:
         """One argument of @main for every input that is not an initializer; what callers are told about them."""
-        symbols, block, attributes = Symbols(), self.emitter.block, list[DictionaryAttr]()
+        symbols, attributes = Symbols(), list[DictionaryAttr]()
+
+        def argument(value: onnx.ValueInfoProto) -> SSAValue:
+            made, told = self._argument(value_type(value, symbols), value.name)
+            attributes.append(told)
+            return made
+
         initializers = {tensor.name for tensor in self.graph.initializer}
         for value in (value for value in self.graph.input if value.name not in initializers):
-            declared = value_type(value, symbols)
-            dims = [self.decisions.size_of(d) for d in dims_of(declared)]
-            argument = block.insert_arg(tensor_type(dims, element_type(declared)), len(block.args))
-            argument.name_hint = ssa_name(value.name)
-            scope.values[value.name] = argument
-            needs = self.decisions.needs(dims_of(declared))
-            told = {NAME: value.name, NEEDS: needs} if needs else {NAME: value.name}
-            attributes.append(DictionaryAttr({key: StringAttr(text) for key, text in told.items()}))
+            name = value.name
+            if name in self.given.values:
+                scope.values[name] = Known(self.given.values[name], name)
+            elif name in self.given.forms:
+                scope.values[name] = structured(name, value.type, self.given.forms[name], argument)
+            else:
+                scope.values[name] = argument(value)
         return attributes
+
+    def _argument(self, declared: TensorType[Attribute], name: str) -> tuple[SSAValue, DictionaryAttr]:
+        """An argument of @main, and what callers are told about it."""
+        block = self.emitter.block
+        dims = [self.decisions.size_of(d) for d in dims_of(declared)]
+        element = element_type(declared)
+        argument = block.insert_arg(tensor_type(dims, stored_in(element)), len(block.args))
+        argument.name_hint = ssa_name(name)
+        self.emitter.inputs[argument] = name
+        needs = self.decisions.needs(dims_of(declared))
+        told = {NAME: name, **_dtype_told(element), **({NEEDS: needs} if needs else {})}
+        attributes = DictionaryAttr({key: StringAttr(text) for key, text in told.items()})
+        if not is_narrow(element):
+            return argument, attributes
+        return self.emitter.insert(BitcastOp.of(argument, to=element), name), attributes
 
     def _define_defaults(self, scope: _Scope) -> None:
         """Let initializers that the caller may replace be parameters, but for those whose numbers have to be known."""
         for name in _names_of_defaults(self.source):
             value = scope.values[name]
             assert isinstance(value, Known)
-            if numpy_type(value.dtype) not in ELEMENT_TYPES:
+            element = ELEMENT_TYPES.get(numpy_type(value.dtype))
+            if element is None or is_narrow(element):
                 continue
             if name in self.decisions.constants or not value.array.size:
                 self.emitter.fix_default(value)
@@ -281,7 +322,8 @@ class _Scope:
         """What the function that a node stands for makes of its inputs, by name."""
         function = own_function(node, self.source.model.functions) or defining_function(node)
         if function is None:
-            check_node(node)
+            if node.is_standard:
+                check_node(node)
             function = standard_function(node)
         if function is None:
             self._note_unsupported(node)
@@ -353,9 +395,15 @@ class _Unsupported(Exception):
     """A graph that a node holds or stands for has nodes that cannot be converted, which are noted."""
 
 
+def _dtype_told(element: Attribute) -> dict[str, str]:
+    """What numpy calls narrow elements, which are bytes in memory."""
+    return {DTYPE: narrow_dtype(element).name} if is_narrow(element) else {}
+
+
 def _opset(source: Source) -> int:
     imports = source.model.opset_import
-    opset = next((entry.version for entry in imports if entry.domain in ("", "ai.onnx")), OPSET_OF_OLD_FILES)
+    without = onnx.defs.onnx_opset_version() if imports else OPSET_OF_OLD_FILES  # of other domains alone
+    opset = next((entry.version for entry in imports if entry.domain in ("", "ai.onnx")), without)
     _check_opset(opset, source.title)
     return opset
 
@@ -367,7 +415,12 @@ def _check_opset(opset: int, title: str) -> None:
 
 
 def _tensors(name: str, value: AnyValue, declared: onnx.TypeProto) -> Iterator[tuple[str, Value, onnx.TypeProto]]:
-    """The tensors that an output consists of, with their names and what the model declares them as."""
+    """The tensors that an output consists of, with their names and what the model declares them as.
+
+    Maps from classes to numbers, one for each row, are a tensor.
+    """
+    if declared.sequence_type.elem_type.HasField("map_type"):
+        declared = onnx.TypeProto()
     said = (declared.WhichOneof("value") or "").removesuffix("_type").replace("_", " ")
     if said and said != kind_name(value).split()[-1]:
         raise TileworkError(f"the model declares output '{name}' as {said}, but its nodes make {kind_name(value)}")

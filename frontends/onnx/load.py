@@ -67,7 +67,7 @@ def _checked(source: Source) -> Source:
     model, title = source.model, source.title
     if not model.HasField("graph") or not model.ir_version:
         raise TileworkError(f"{title} is not an ONNX model, or was cut short: it holds no graph")
-    says_opset = any(entry.domain in ("", "ai.onnx") for entry in model.opset_import)
+    says_opset = any(entry.domain == "" or entry.domain.startswith("ai.onnx") for entry in model.opset_import)
     if not says_opset and model.ir_version >= FIRST_TO_SAY_OPSET:
         raise TileworkError(f"{title} does not say which ONNX opset it imports, or was cut short")
     return source

@@ -30,6 +30,7 @@ from tilework.dialects.support.shapes import dims_of
 from tilework.frontends.onnx.decisions import NeedsConstants
 from tilework.frontends.onnx.emitter import Emitter
 from tilework.frontends.onnx.fractions import has_fractions
+from tilework.frontends.onnx.given import DependsOnInputs
 from tilework.frontends.onnx.load import to_array
 from tilework.frontends.onnx.same_sizes import find_same_sizes
 from tilework.frontends.onnx.surroundings import Surroundings
@@ -47,6 +48,9 @@ Converter: TypeAlias = "Callable[[Node], AnyValue | Sequence[AnyValue]]"
 Function = TypeVar("Function", bound="Callable[[Node], AnyValue | Sequence[AnyValue]]")
 
 STANDARD_DOMAINS = ("", "ai.onnx")
+
+PREVIEW = "ai.onnx.preview"
+"""The domain of operators that may become the standard's; there is one version of each."""
 
 _CONVERTERS: dict[tuple[str, str], dict[int, Converter]] = {}
 """The converters by the domain and the name of an operator, then by opset."""
@@ -218,7 +222,7 @@ class Node:
             return self.known_array(i, what)
         sizes = sizes_told(self.emitter, value, most, self.title)
         if sizes is None:
-            raise self.error(f"its {what} is computed from data, and is no vector of a few sizes")
+            raise self.depends(value, f"its {what} is computed from data, and is no vector of a few sizes")
         return known(dims_array(tuple(sizes)).reshape([d.offset for d in value_dims(value)]), self.title).array
 
     def known_array(self, i: int, what: str) -> Array:
@@ -231,7 +235,7 @@ class Node:
         if defaults := self.emitter.defaults_in(value):
             raise NeedsConstants(defaults)
         known = "but has to be known beforehand: shapes depend on it, and data do not decide these"
-        raise self.error(f"its {what} is computed from data, {known}")
+        raise self.depends(value, f"its {what} is computed from data, {known}")
 
     def integers(self, i: int, what: str) -> list[int]:
         """Known integers from input `i`."""
@@ -408,6 +412,11 @@ class Node:
     def error(self, message: str) -> TileworkError:
         """An error that says which node it is about, and what it is given."""
         return TileworkError(f"{self.op_type} '{self.title}': {message} (inputs: {self.input_types()})")
+
+    def depends(self, value: SSAValue, message: str) -> TileworkError:
+        """The error of a node that would have to know this value: DependsOnInputs where inputs decide about it."""
+        text, names = str(self.error(message)), self.emitter.inputs_read(value)
+        return DependsOnInputs(text, names) if names else TileworkError(text)
 
     def input_types(self) -> str:
         """The types of the inputs, for messages."""

@@ -10,13 +10,29 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto
-from xdsl.dialects.builtin import IntegerType, Signedness, TensorType, bf16, f16, f32, f64, i1
+from xdsl.dialects.builtin import (
+    Float4E2M1FNType,
+    Float8E4M3FNType,
+    Float8E4M3FNUZType,
+    Float8E5M2FNUZType,
+    Float8E5M2Type,
+    Float8E8M0FNUType,
+    IntegerType,
+    Signedness,
+    TensorType,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+)
 from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects.graph.base import numpy_dtype
 from tilework.dialects.support.diagnostics import TileworkError
 from tilework.dialects.support.shapes import dims_of, tensor_type
+from tilework.frontends.onnx.given import DependsOnInputs
 
 ELEMENT_TYPES: dict[int, Attribute] = {
     TensorProto.FLOAT: f32,
@@ -32,7 +48,18 @@ ELEMENT_TYPES: dict[int, Attribute] = {
     TensorProto.UINT16: IntegerType(16, Signedness.UNSIGNED),
     TensorProto.UINT32: IntegerType(32, Signedness.UNSIGNED),
     TensorProto.UINT64: IntegerType(64, Signedness.UNSIGNED),
+    TensorProto.INT4: IntegerType(4),
+    TensorProto.INT2: IntegerType(2),
+    TensorProto.UINT4: IntegerType(4, Signedness.UNSIGNED),
+    TensorProto.UINT2: IntegerType(2, Signedness.UNSIGNED),
+    TensorProto.FLOAT8E4M3FN: Float8E4M3FNType(),
+    TensorProto.FLOAT8E4M3FNUZ: Float8E4M3FNUZType(),
+    TensorProto.FLOAT8E5M2: Float8E5M2Type(),
+    TensorProto.FLOAT8E5M2FNUZ: Float8E5M2FNUZType(),
+    TensorProto.FLOAT8E8M0: Float8E8M0FNUType(),
+    TensorProto.FLOAT4E2M1: Float4E2M1FNType(),
 }
+"""The types below a byte are stored, moved and converted only."""
 
 ADDRESSABLE = 1 << 47
 """Bytes that a process can have on today's machines."""
@@ -79,6 +106,11 @@ def numpy_element_type(array: NDArray[Any], what: str) -> Attribute:
     return element_type(numpy_type(array.dtype), what)
 
 
+def numpy_name(onnx_type: int) -> str:
+    """What numpy calls an ONNX data type."""
+    return onnx.helper.tensor_dtype_to_np_dtype(onnx_type).name
+
+
 def numpy_type(dtype: np.dtype[Any]) -> int:
     """The ONNX data type of numpy's."""
     return onnx.helper.np_dtype_to_tensor_dtype(dtype)
@@ -122,7 +154,8 @@ def value_type(value: onnx.ValueInfoProto, symbols: Symbols) -> TensorType[Attri
     what = f"input '{value.name}'"
     kind = value.type.WhichOneof("value")
     if kind != "tensor_type":
-        raise TileworkError(f"{what} is a {(kind or 'value without a type').removesuffix('_type')}, not a tensor")
+        text = f"{what} is a {(kind or 'value without a type').removesuffix('_type')}, not a tensor"
+        raise DependsOnInputs(text, frozenset([value.name])) if is_structured(value.type) else TileworkError(text)
     tensor = value.type.tensor_type
     if not tensor.HasField("shape"):
         raise TileworkError(f"{what} has no shape; not even its rank is known")
@@ -131,6 +164,11 @@ def value_type(value: onnx.ValueInfoProto, symbols: Symbols) -> TensorType[Attri
     type_ = tensor_type(dims, element_type(tensor.elem_type, what))
     require_addressable(type_, what)
     return type_
+
+
+def is_structured(type_: onnx.TypeProto) -> bool:
+    """Whether a type is one of sequences or optionals, of tensors in the end."""
+    return type_.WhichOneof("value") in ("sequence_type", "optional_type")
 
 
 def declared_sizes(shape: onnx.TensorShapeProto, what: str) -> list[int | None]:

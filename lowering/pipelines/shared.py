@@ -34,6 +34,7 @@ from tilework.transforms.graph.remove_identities import RemoveIdentities
 from tilework.transforms.graph.share_kernels import ShareKernels
 from tilework.transforms.graph.space_to_batch import SpaceToBatch
 from tilework.transforms.graph.state_requirements import StateRequirements
+from tilework.transforms.graph.store_narrow_types import StoreNarrowTypes
 from tilework.transforms.graph.transpose_weights import TransposeWeights
 from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
 from tilework.transforms.host.insert_waits import InsertWaits
@@ -83,6 +84,7 @@ GRAPH: tuple[ModulePass, ...] = (
     InlineKernels(),  # operators are copied, compared and sent to other processes, all that they mean with them
     StateRequirements(),  # early: operators still know the nodes that they come from
     RemoveIdentities(),  # early: what changes nothing hides neighbours from the folds
+    StoreNarrowTypes(),  # behind it: casts to the same type convert nothing; before what looks for types
     WidenHalfPrecision(),  # behind it: casts to the type that a value has would round; before what looks for floats
     FoldPadding(),
     KeepBytes(),  # before what multiplies bytes is found

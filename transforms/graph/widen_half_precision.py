@@ -25,26 +25,18 @@ from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.control import ControlOp, sequence_of, yielded_by
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
 from tilework.dialects.graph.elementwise import CeilOp, FloorOp, RoundOp
-from tilework.dialects.graph.extend import ExtendOp
-from tilework.dialects.graph.gather import GatherOp
 from tilework.dialects.graph.iteration import WhileOp
 from tilework.dialects.graph.kernel import KernelOp
-from tilework.dialects.graph.logic import EqualOp, LessEqualOp, LessOp, WhereOp
-from tilework.dialects.graph.movement import BroadcastOp, ConcatOp, PadOp, SliceOp, TransposeOp
+from tilework.dialects.graph.logic import EqualOp, LessEqualOp, LessOp
+from tilework.dialects.graph.moving import moves
 from tilework.dialects.graph.pooling import MaxPoolIndicesOp
-from tilework.dialects.graph.reshape import ReshapeOp
 from tilework.dialects.graph.scan import ScanOp
-from tilework.dialects.graph.scatter import REPLACE, ScatterOp
-from tilework.dialects.graph.sizes import SectionOp
 from tilework.dialects.graph.structure import YieldOp
 from tilework.dialects.graph.top_k import TopKOp
 from tilework.dialects.support.locations import copy_location
 from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.interpreters.graph import constant_array
 from tilework.transforms.base import TileworkPass
-
-_MOVES = (BroadcastOp, ConcatOp, ExtendOp, GatherOp, PadOp, ReshapeOp, SectionOp, SliceOp, TransposeOp, WhereOp)
-"""What makes no new numbers of those that it is given; `graph.scatter` does not either, where it replaces."""
 
 _DECIDES = (
     *(ArgMaxOp, ArgMinOp, MaxPoolIndicesOp, TopKOp),
@@ -122,7 +114,7 @@ class _Graph:
         """Whether an operator takes the numbers as narrow as the network has them."""
         if isinstance(op, DenseOp | MatmulOp) and _runs_on_halves(op):
             return all(is_half(element_type(v.type)) for v in op.operands)
-        if not _moves(op):
+        if not moves(op):
             return isinstance(op, (*_DECIDES, KernelOp))
         wide = [v in self._instead for v in op.operands if is_half(element_type(v.type))]
         returned = any(isinstance(use.operation, ReturnOp) for use in op.results[0].uses)
@@ -238,10 +230,6 @@ def _runs_on_halves(op: GraphOp) -> bool:
     """Whether what runs the products of the program, the host or a device that takes all, multiplies halves faster."""
     takers = [target for target in devices_around(op).values() if target.takes_every_kernel]
     return (takers[0] if takers else target_of(op)).multiplies_halves
-
-
-def _moves(op: GraphOp) -> bool:
-    return isinstance(op, _MOVES) or (isinstance(op, ScatterOp) and op.combine.data == REPLACE)
 
 
 def _is_of_halves(op: GraphOp) -> bool:
