@@ -6,7 +6,7 @@
 // CHECK:     builtin.module(te-expand-powers,te-allow-contraction,te-halve-symmetric-products,te-compute-inits,te-to-schedule{{.*}}schedule-apply-dataflow{{.*}})
 // CHECK-NOT: schedule-to-loop
 
-// PASS:      Pass Manager with 4 passes:
+// PASS:      Pass Manager with 5 passes:
 // PASS-NEXT: builtin.module(te-expand-powers,te-allow-contraction,te-halve-symmetric-products,te-compute-inits,te-to-schedule{{.*}})
 
 // OPTIONS:   opt-tool: error: pipeline 'compile-kernel' has no option 'x'
