@@ -27,9 +27,9 @@ def body_of(function: FuncOp) -> Block:
 def graphs_of(function: FuncOp) -> list[Block]:
     """The blocks of operators of a graph function: its body, and those of control flow, each behind what holds it.
 
-    None sees the values of another.
+    None sees the values of another. A declaration has none.
     """
-    return list(_graphs(body_of(function)))
+    return [] if function.is_declaration else list(_graphs(body_of(function)))
 
 
 def _graphs(block: Block) -> Iterator[Block]:

@@ -13,12 +13,14 @@ from tilework.driver.price_ahead import price_ahead
 from tilework.driver.session import Session
 from tilework.runtime.cache import source_hash
 
+LOCATED = PrintingOptions(locations=True)
+"""How programs are written: errors of requirements tell nodes by the names in locations."""
+
 
 def choose(module: ModuleOp, session: Session) -> None:
     """Run the phases "optimize-graph" and "apply-rules" over a graph module, in place; or take what is known of them.
 
-    Where somebody watches the passes they run, whatever is known. What the cache holds has no locations: the passes
-    behind it met no error when it was written. Raises what the passes raise.
+    Where somebody watches the passes they run, whatever is known. Raises what the passes raise.
     """
     key = "" if session.instrumentations else _key(module, session.precision)
     known = session.cache.get(key) if key else None
@@ -30,18 +32,18 @@ def choose(module: ModuleOp, session: Session) -> None:
         price_ahead(function, session)
     session.run("apply-rules", module, precision=session.precision)
     if key:
-        session.chosen[key] = ir_text(module, PrintingOptions())
+        session.chosen[key] = ir_text(module, LOCATED)
 
 
 def keep_choices(session: Session) -> None:
-    """Put what was chosen into the cache, once the program is compiled: what fails is compiled anew, with locations."""
+    """Put what was chosen into the cache, once the program is compiled."""
     for key, text in session.chosen.items():
         session.cache.put(key, text.encode(), {})
 
 
 def _key(module: ModuleOp, precision: str) -> str:
-    """What choices depend on: the program, the targets that it names, the precision, the compiler itself."""
-    content = "\n".join(["choices", ir_text(module, PrintingOptions()), precision, source_hash()])
+    """What choices depend on: the program, the names in it that errors tell, its targets, the precision, the compiler."""
+    content = "\n".join(["choices", ir_text(module, LOCATED), precision, source_hash()])
     return hashlib.sha256(content.encode()).hexdigest()
 
 

@@ -87,3 +87,11 @@ def test_what_fails_is_not_kept(tmp_path: Path, ran: list[str], monkeypatch):
             tw.compile(made, cache=KernelCache(tmp_path))
     tw.compile(made, cache=KernelCache(tmp_path))
     assert ran.count("apply-rules") == 2
+
+
+def test_errors_name_the_nodes_of_each_program(tmp_path: Path):
+    for name in ("first", "second"):
+        made = model([node("Split", "x", "a b", axis=0, name=name)], {"x": ["N", 4]}, "a b")
+        module = tw.compile(made, cache=KernelCache(tmp_path))
+        with pytest.raises(UsageError, match=f"'{name}'"):
+            module(np.zeros((3, 4), np.float32))

@@ -170,3 +170,19 @@ func.func @f(%mean: tensor<1xf64>, %scatter: tensor<1x1xf64>, %count: tensor<f64
   %c, %z, %gap, %rounds = matrix.elastic_net %mean, %scatter, %count, %p {intercept = true, l1_ratio = 0.5 : f64, tol = 1.0e-4 : f64, max_iter = 1000 : i64, positive = false} : (tensor<1xf64>, tensor<1x1xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5x0xf64>, tensor<5xf64>, tensor<5xf64>, tensor<5xf64>)
   func.return
 }
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{matrix.count makes tensor<2xf64>, not tensor<3xf64>}}
+  %n = matrix.count %x : (!matrix.matrix<N x 2 x f64, [a, b]>) -> tensor<3xf64>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{matrix.extremes makes tensor<2xf64>, tensor<2xf64>, not tensor<2xf64>, tensor<2xf32>}}
+  %low, %high = matrix.extremes %x : (!matrix.matrix<N x 2 x f64, [a, b]>) -> (tensor<2xf64>, tensor<2xf32>)
+  func.return
+}
