@@ -42,7 +42,7 @@ def keep_choices(session: Session) -> None:
 
 
 def _key(module: ModuleOp, precision: str) -> str:
-    """What choices depend on: the program, the names in it that errors tell, its targets, the precision, the compiler."""
+    """What choices depend on: the program, with names that errors tell, its targets, the precision, the compiler."""
     content = "\n".join(["choices", ir_text(module, LOCATED), precision, source_hash()])
     return hashlib.sha256(content.encode()).hexdigest()
 
