@@ -15,16 +15,8 @@ from tilework.dialects.support.shapes import dims_of
 
 def symbol_binders(function: FuncOp) -> Mapping[Key, SizeOp | WhileOp]:
     """The operators of a function, those in bodies too, that bind symbols, by these, in the order of the text."""
-    found: dict[Key, SizeOp | WhileOp] = {}
-    for op in function.walk():
-        match op:
-            case SizeOp():
-                found[op.symbol.data] = op
-            case WhileOp() if op.count is not None:
-                found[op.count.data] = op
-            case _:
-                pass
-    return found
+    found = [op for op in function.walk() if isinstance(op, SizeOp | WhileOp)]
+    return {op.bound_symbol: op for op in found if op.bound_symbol is not None}
 
 
 def is_unbounded(size: Expr, binders: Mapping[Key, SizeOp | WhileOp]) -> bool:

@@ -54,6 +54,23 @@ class ControlOp(IRDLOperation, ABC):
             self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [*given[:-1], len(kept)])
 
 
+class BindsSymbol(ABC):
+    """An operator that binds a symbol, which types behind it may use."""
+
+    @property
+    @abstractmethod
+    def bound_symbol(self) -> str | None:
+        """The name of the symbol; None for an operator that binds none."""
+
+
+def verify_told_outside(body: Block, results: Sequence[Attribute]) -> None:
+    """Raise VerifyException where the sizes of results depend on symbols that the body binds, anew each time."""
+    bound = {op.bound_symbol for op in body.walk() if isinstance(op, BindsSymbol)}
+    inside = next((key for type_ in results for d in dims_of(type_) for key in d.variables() if key in bound), None)
+    if inside is not None:
+        raise VerifyException(f"a result has the size {inside}, which data tell inside of the region")
+
+
 def yielded_by(body: Block) -> YieldOp:
     """The end of a body. Raises VerifyException where it is another one."""
     if not isinstance(body.last_op, YieldOp):

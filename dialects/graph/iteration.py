@@ -24,12 +24,14 @@ from xdsl.utils.exceptions import VerifyException
 from tilework.algebra.index_expr import Expr, var
 from tilework.dialects.graph.control import (
     CONDITION,
+    BindsSymbol,
     ControlOp,
     parse_groups,
     parse_types,
     print_groups,
     sequence_of,
     verify_condition,
+    verify_told_outside,
     yielded_by,
 )
 from tilework.dialects.graph.structure import YieldOp
@@ -37,7 +39,7 @@ from tilework.dialects.support.index_attr import DimsAttr, parse_expr_list
 
 
 @irdl_op_definition
-class WhileOp(ControlOp):
+class WhileOp(ControlOp, BindsSymbol):
     """A graph that is run again and again on the states that it has left, as long as the condition holds.
 
     %end, %all = graph.while %go at most [N] counting "K" from (%x) with (%k)
@@ -93,6 +95,10 @@ class WhileOp(ControlOp):
         return None if self.limit is None else self.limit.data[0]
 
     @property
+    def bound_symbol(self) -> str | None:
+        return None if self.count is None else self.count.data
+
+    @property
     def steps(self) -> Expr:
         """How often it runs: a symbol, for one that makes sequences."""
         assert self.count is not None
@@ -132,6 +138,7 @@ class WhileOp(ControlOp):
 
     def _verify_sequences(self, elements: Sequence[Attribute]) -> None:
         made = [v.type for v in self.new_sequences]
+        verify_told_outside(self.body.block, made)
         if not elements and not made:
             return
         if self.count is None or self.limit is None:

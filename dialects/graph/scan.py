@@ -28,6 +28,7 @@ from tilework.dialects.graph.control import (
     parse_types,
     print_groups,
     sequence_of,
+    verify_told_outside,
     yielded_by,
 )
 from tilework.dialects.graph.structure import YieldOp
@@ -119,6 +120,7 @@ class ScanOp(ControlOp):
         if yielded[: len(states)] != states:
             raise VerifyException("the region yields the next states, of the same types, first")
         sequences = [sequence_of(type_, self.steps) for type_ in yielded[len(states) :]]
+        verify_told_outside(self.body.block, sequences)
         if list(self.outputs.types) != [*states, *sequences]:
             raise VerifyException("the results are the states, and sequences of what else the region yields")
 

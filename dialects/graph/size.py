@@ -10,13 +10,14 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr, var
+from tilework.dialects.graph.control import BindsSymbol
 from tilework.dialects.support.index_attr import DimsAttr, parse_expr_list
 from tilework.dialects.support.locations import source_name
 from tilework.dialects.support.shapes import tensor_type
 
 
 @irdl_op_definition
-class SizeOp(IRDLOperation):
+class SizeOp(IRDLOperation, BindsSymbol):
     """A number of the running program that is a size from here on: a symbol in the types of tensors.
 
     %k = graph.size "K" = %count at most [4 * N] : tensor<i64>
@@ -39,6 +40,10 @@ class SizeOp(IRDLOperation):
             properties={"symbol": StringAttr(symbol), "limit": None if most is None else DimsAttr.of([most])},
             result_types=[tensor_type([var(symbol)], i1)],
         )
+
+    @property
+    def bound_symbol(self) -> str:
+        return self.symbol.data
 
     @property
     def size(self) -> Expr:

@@ -15,7 +15,7 @@ from tilework.dialects.graph.control import sequence_of
 from tilework.dialects.support.shapes import tensor_type
 from tilework.frontends.onnx.bodies import close
 from tilework.frontends.onnx.node import Node, value_dims
-from tilework.frontends.onnx.scans import as_before
+from tilework.frontends.onnx.scans import as_before, settled
 from tilework.frontends.onnx.values import AnyValue, Known, Value
 
 _NUMBER = tensor_type([], i64)
@@ -38,7 +38,7 @@ def repeat(node: Node, limit: Expr | SSAValue | None, goes_on: Value, states: Se
     again, *made = inside.graph("body", [number, Known(np.array(True), node.title), *now], len(node.proto.output) + 1)
     tensors = [inside.one_tensor(v, "what its body makes") for v in made]
     following = [as_before(inside, i, v, made) for i, (v, made) in enumerate(zip(first, tensors, strict=False))]
-    elements = [inside.emitter.tensor(v) for v in tensors[len(first) :]]
+    elements = [inside.emitter.tensor(settled(v, tensors, following)) for v in tensors[len(first) :]]
     next_number = inside.emit(AddOp, number, _integer(inside, 1))
     again = _truth(inside, again)
     if isinstance(limit, SSAValue):

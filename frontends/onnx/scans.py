@@ -33,8 +33,9 @@ def scan(
     body = Block(arg_types=[*(v.type for v in first), *(element_of(v.type) for v in over)])
     inside = node.emitter.inside(body)
     stepping = node.inside(inside)
-    following, elements = step(stepping, body.args[: len(first)], body.args[len(first) :])
-    following = [as_before(stepping, i, v, after) for i, (v, after) in enumerate(zip(first, following, strict=True))]
+    made, elements = step(stepping, body.args[: len(first)], body.args[len(first) :])
+    following = [as_before(stepping, i, v, after) for i, (v, after) in enumerate(zip(first, made, strict=True))]
+    elements = [settled(v, made, following) for v in elements]
     required = [requirement.holds for requirement in inside.asked_of_data]
     end = YieldOp([inside.tensor(v) for v in (*following, *elements, *required)])
     for i, (before, after) in enumerate(zip(first, end.values, strict=False)):
@@ -50,10 +51,10 @@ def scan(
     except VerifyException as error:
         raise node.error(f"its body does not fit its inputs: {error}") from error
     node.emitter.insert(scan, node.title)
-    made = scan.new_sequences[: len(elements)]
+    sequences = scan.new_sequences[: len(elements)]
     for holds, requirement in zip(scan.new_sequences[len(elements) :], inside.asked_of_data, strict=True):
         node.emitter.ask_of_data(every(node, holds), requirement.text)
-    return scan.end_states, made
+    return scan.end_states, sequences
 
 
 def as_before(node: Node, i: int, state: SSAValue, following: Value) -> Value:
@@ -63,6 +64,11 @@ def as_before(node: Node, i: int, state: SSAValue, following: Value) -> Value:
         return following
     what = f"its state {i} is of [{_listed(before)}] before a step and of [{_listed(after)}] behind it"
     return node.of_dims(following, before, what)
+
+
+def settled(value: Value, made: Sequence[Value], following: Sequence[Value]) -> Value:
+    """A value as the next state, whose sizes are known outside of the body, where it is what a state is made of."""
+    return next((state for v, state in zip(made, following, strict=False) if v is value), value)
 
 
 def _listed(dims: Sequence[Expr]) -> str:

@@ -76,6 +76,37 @@ def test_a_loop_without_a_number_of_iterations(cache: KernelCache):
     check_onnxruntime(doubling(" yes h", {"h": [4]}, "end"), cache, {"h": positive(4)})
 
 
+def sums_of_slices(given: str, outputs: str) -> onnx.ModelProto:
+    """Adds the element of each iteration, which is a slice of as many as data say, to a state of one element."""
+    body = graph(
+        [
+            node("Add", "i one", "next"),
+            node("Unsqueeze", "i axes", "start"),
+            node("Unsqueeze", "next axes", "end"),
+            node("Slice", "x start end", "part"),
+            node("Add", "s part", "sum"),
+            node("Identity", "c", "goes_on"),
+            node("Identity", outputs, "element"),
+        ],
+        {"i": [], "c": [], "s": [1]},
+        "goes_on sum element",
+        {"one": np.array(1), "axes": np.array([0]), "x": np.array([1, 2, 3, 4, 5], np.float32)},
+    )
+    loop = node("Loop", given, "end all", body=body)
+    return model([loop], {"c": [], "h": [1]}, "end all", {"five": np.array(5), "yes": np.array(True)})
+
+
+@pytest.mark.parametrize("given", ["five c h", "five yes h"])
+def test_elements_that_are_states_have_their_sizes(given: str, cache: KernelCache):
+    feeds = {"c": np.array(True), "h": np.array([7], np.float32)}
+    check_onnxruntime(sums_of_slices(given, "sum"), cache, feeds)
+
+
+def test_elements_of_sizes_that_data_tell_inside_are_refused():
+    with pytest.raises(TileworkError, match="a result has the size Slice_3.*, which data tell inside of the region"):
+        import_onnx(sums_of_slices("five c h", "part"))
+
+
 def test_elements_of_a_loop_without_any_limit_are_refused():
     with pytest.raises(TileworkError, match="and so many elements it makes: it needs a known limit"):
         import_onnx(doubling(" yes h", {"h": [4]}))

@@ -151,3 +151,28 @@ func.func @f(%c: tensor<i1>) {
   }
   func.return
 }
+
+// -----
+
+func.func @f(%c: tensor<i1>, %n: tensor<i64>) {
+  // expected-error@+1 {{a result has the size K, which data tell inside of the region}}
+  %m, %all = graph.while %c at most [9] counting "N" from (%n) : from (tensor<i64>) -> (tensor<i64>, tensor<?x?xi1, #graph.dims<[N, K]>>) {
+  ^bb0(%s: tensor<i64>):
+    %again = arith.constant dense<true> : tensor<i1>
+    %k = graph.size "K" = %s : tensor<i64>
+    graph.yield %again, %s, %k : tensor<i1>, tensor<i64>, tensor<?xi1, #graph.dims<[K]>>
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<9xi64>) {
+  // expected-error@+1 {{a result has the size K, which data tell inside of the region}}
+  %all = graph.scan over (%x) : over (tensor<9xi64>) -> (tensor<9x?xi1, #graph.dims<[9, K]>>) {
+  ^bb0(%s: tensor<i64>):
+    %k = graph.size "K" = %s : tensor<i64>
+    graph.yield %k : tensor<?xi1, #graph.dims<[K]>>
+  }
+  func.return
+}
