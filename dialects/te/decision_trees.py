@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import f32, f64
+from xdsl.dialects.builtin import f32, f64, i64
 from xdsl.ir import Attribute
 
 from tilework.algebra.index_expr import Expr
@@ -28,7 +28,7 @@ def walk_trees(
     roots: where each tree begins. nodes: for each node its column, threshold, the nodes to the left and to the right,
     whether a missing number goes left, and a row of values [nodes, targets], those of leaves. From a node `depth` steps
     go to the left where the number, `rounded_to` a type, is at most the threshold, else to the right; a leaf goes to
-    itself.
+    itself. A step is arithmetic: a choice between what is loaded would be a branch, and no processor predicts those.
     """
     columns, thresholds, left, right, missing_left, values = nodes
 
@@ -36,9 +36,9 @@ def walk_trees(
         at = roots[(t,)]
         for _ in range(depth):
             number = k.cast(k.cast(x[n, columns[(at,)]], rounded_to), f64)
-            goes_left = number.compare("le", thresholds[(at,)])
-            goes_left = k.select(number.compare("ne", number), missing_left[(at,)], goes_left)
-            at = k.select(goes_left, left[(at,)], right[(at,)])
+            is_missing, is_low = number.compare("ne", number), number.compare("le", thresholds[(at,)])
+            goes_left = k.cast(is_low, i64) + k.cast(is_missing, i64) * k.cast(missing_left[(at,)], i64)
+            at = right[(at,)] + (left[(at,)] - right[(at,)]) * goes_left
         return at
 
     leaves = k.compute("leaf", (x.dims[0], roots.dims[0]), leaf)
