@@ -11,7 +11,6 @@ from xdsl.ir import SSAValue
 from tilework.algebra.errors import UsageError
 from tilework.algebra.given_values import integer_of
 from tilework.algebra.index_expr import Expr, const, product
-from tilework.dialects.loop import THREADS, Kind
 from tilework.dialects.schedule import (
     PRAGMAS,
     BindOp,
@@ -53,6 +52,7 @@ from tilework.frontends.te.scalar import Test
 from tilework.frontends.te.scan import ScanOp
 from tilework.frontends.te.tensor import ScheduledOp, StagedOp, Tensor
 from tilework.frontends.te.tensor_intrin import TensorIntrin
+from tilework.frontends.te.threads import thread_tag, threads_of
 from tilework.runtime.devices.c.device import define
 
 _LEAVE_IT_FREE = (CacheReadOp, CacheWriteOp, RFactorOp, ComputeInlineOp, ComputeRootOp, SetScopeOp)
@@ -67,9 +67,6 @@ _IMPORTS = ("import_c", "import_llvm")
 
 _PARALLEL_HINTS = ("parallel_barrier_when_finish", "parallel_launch_point", "parallel_stride_pattern")
 """Pragmas of TVM about its threads that change nothing here: parallel loops run on threads that are there already."""
-
-CONTEXT_THREAD = "cthread"
-"""TVM's name for a virtual thread that shares no buffer; here threads share just those that are the same for all."""
 
 
 class Stage:
@@ -252,8 +249,8 @@ class Stage:
         An axis must have as many iterations as its thread axis has threads, where that says how many.
         """
         self.leaf(ivar, "bind")
-        tag = _thread_tag(thread_ivar, f"bind of axis '{ivar.name}'")
-        threads = None if thread_ivar.dom is None else _threads(thread_ivar, tag, "bind")
+        tag = thread_tag(thread_ivar, f"bind of axis '{ivar.name}'")
+        threads = None if thread_ivar.dom is None else threads_of(thread_ivar, tag, "bind")
         self._annotate(ivar, tag, BindOp(self._plain_leaf(ivar, "bind"), tag, threads))
         self._threads[thread_ivar.key] = ivar
         self._attr(ivar).bind_thread = thread_ivar
@@ -369,8 +366,8 @@ class Stage:
         if given == []:
             raise UsageError("env_threads takes at least one axis that te.thread_axis makes")
         for thread in cast("list[IterVar]", [threads] if given is None else given):
-            tag = _thread_tag(thread, "env_threads")
-            extent = _threads(thread, tag, "env_threads")
+            tag = thread_tag(thread, "env_threads")
+            extent = threads_of(thread, tag, "env_threads")
             if tag in self._launched:
                 raise self.refusal(f"{tag} runs around scan '{self.name}' already; a thread axis is launched once")
             self._launched.add(tag)
@@ -512,22 +509,3 @@ class Stage:
 
 def _listed(axes: Sequence[IterVar]) -> str:
     return ", ".join(f"'{a.name}'" for a in axes)
-
-
-def _thread_tag(thread: object, what: str) -> str:
-    """Which threads an axis of te.thread_axis stands for. Raises UsageError for anything else."""
-    if not isinstance(thread, IterVar):
-        raise UsageError(f"{what} takes axes that te.thread_axis makes, not {kind(thread)}")
-    tag = Kind.VIRTUAL if thread.thread_tag == CONTEXT_THREAD else thread.thread_tag
-    if tag not in tuple(THREADS):
-        known = ", ".join((*THREADS, CONTEXT_THREAD))
-        raise UsageError(f"{what}: '{tag or thread.name}' is no thread axis; known: {known}")
-    return tag
-
-
-def _threads(thread: IterVar, tag: str, what: str) -> int:
-    """How many threads an axis of te.thread_axis has. Raises UsageError where it does not say a number."""
-    extent = None if thread.dom is None else extent_of(thread).constant
-    if extent is None or extent < 1:
-        raise UsageError(f'{what} takes numbers of threads, from 1 on: te.thread_axis((0, 32), "{tag}")')
-    return extent
