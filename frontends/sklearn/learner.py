@@ -25,6 +25,9 @@ from tilework.runtime.pipelines.columns import taken
 from tilework.runtime.pipelines.folding import State
 from tilework.runtime.pipelines.interface import Input, Part
 
+LEAST_ERROR = 1e-9
+"""Below this share of the target's squares about the shift a mean squared error has lost too many digits."""
+
 
 @dataclass(frozen=True)
 class Lowered:
@@ -75,6 +78,7 @@ class Learner:
         programs = lowered(estimator, data, penalties, score, engine)
         self.estimator, self.training = programs.estimator, programs.training
         self.penalties = penalties
+        self._score = score
         self._engine, self._data, self._sums = engine, data, programs.sums
         self._shift = self._sums.placed(data.shifts(self._sums.parts))
         places = data.sample_places([Part((given,)) for given in self.training.inputs.values()])
@@ -90,7 +94,8 @@ class Learner:
         return self._sums.of_groups(self._engine, self._data, self._shift, groups, count)
 
     def require_all_values(self, train: State) -> None:
-        """Raise Unsupported for the state of rows in which an encoder would miss a value that it has to know."""
+        """Raise Unsupported for rows in which an encoder would miss a value that it has to know, or all of a column."""
+        self._sums.require_numbers(train)
         codes = [given for part in self._sums.parts for given in part.inputs if given.dictionary is not None]
         first = self._sums.basis.parts[0].codes.values()
         for place, given in zip(first, codes, strict=True):
@@ -99,11 +104,30 @@ class Learner:
             if given.dictionary.strict and not counts.all():
                 raise Unsupported(f"a training set has not all values of {given.key}, which an encoder has to know")
 
+    def require_spread(self, train: State, held_out: State) -> None:
+        """Raise Unsupported where rows lie so far from the shift that a variance would be the rounding of others."""
+        table, target = self._sums.basis.parts
+        far = self._sums.far_from_shift(train, table)
+        if far:
+            raise Unsupported(
+                f"a training set has nearly one value, which other rows are far from, of {', '.join(far)}"
+            )
+        if self._sums.far_from_shift(train, target) or (
+            self._score == "r2" and self._sums.far_from_shift(held_out, target)
+        ):
+            raise Unsupported("the target is nearly the same for all rows of a fold, and far from that of other rows")
+
     def validate(self, train: State, held_out: State, penalties: Array) -> Array:
         """The score of each penalty on rows with this state, fitted to others. Raises Unsupported where it has none."""
         scores = self._run(VALIDATE, *train, *held_out, penalties)[0]
-        if np.isnan(scores).any():
+        if not np.isfinite(scores).all():
             raise Unsupported("columns are nearly sums of others in a training set, or the target is the same for all")
+        errors = {"neg_mean_squared_error": -scores, "neg_root_mean_squared_error": scores**2}.get(self._score)
+        if (
+            errors is not None
+            and (errors < LEAST_ERROR * self._sums.squares(held_out, self._sums.basis.parts[1])).any()
+        ):
+            raise Unsupported("the model is nearly exact, so that its error is the rounding of sums")
         return scores
 
     def fit(self, state: State, penalty: Array, params: Mapping[str, Any]) -> Any:
@@ -126,6 +150,7 @@ def fitted_regression(estimator: Any, data: RowsAndTarget, engine: Engine) -> An
     penalty = np.full(1, penalty_of(estimator, {}))
     learner = Learner(clone(estimator), data, 1, "r2", engine)
     [state] = learner.states(np.zeros(len(data), int), 1)
+    learner.require_all_values(state)
     return learner.fit(state, penalty, {})
 
 

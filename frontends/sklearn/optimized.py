@@ -38,7 +38,9 @@ class Optimized(ABC):
         return self._explanation
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["fitted"], name)
+        if "fitted" not in self.__dict__:  # while it is copied or read back, nothing is there
+            raise AttributeError(f"{type(self).__name__} has no attribute {name}")
+        return getattr(self.fitted, name)
 
     def _stays(self, why: Unsupported) -> None:
         self._explanation = f"stays scikit-learn's: {why}"

@@ -35,11 +35,13 @@ class OptimizedSearch(Optimized):
         begun = time.perf_counter()
         learners: list[tuple[Learner, list[int], State]] = []
         for base, places in _by_penalty(search.estimator, candidates):
-            penalties = np.array([penalty_of(search.estimator, candidates[i]) for i in places], np.float64)
-            learner = Learner(clone(search.estimator).set_params(**base), data, len(places), score, self._engine)
+            estimator = clone(search.estimator).set_params(**base)
+            penalties = np.array([penalty_of(estimator, candidates[i]) for i in places], np.float64)
+            learner = Learner(estimator, data, len(places), score, self._engine)
             states = learner.states(folds, len(splits))
             for split, train in enumerate(states_of_others(states)):
                 learner.require_all_values(train)
+                learner.require_spread(train, states[split])
                 scores[places, split] = learner.validate(train, states[split], penalties)
             learners.append((learner, places, reduce(joined, states)))
         spent = (time.perf_counter() - begun) / scores.size
@@ -66,8 +68,10 @@ class OptimizedSearch(Optimized):
         search.best_params_ = search.cv_results_["params"][search.best_index_]
         begun = time.perf_counter()
         learner, total = next((le, total) for le, places, total in learners if search.best_index_ in places)
-        penalty = np.full(learner.penalties, penalty_of(search.estimator, search.best_params_))
-        search.best_estimator_ = learner.fit(total, penalty, search.best_params_)
+        penalty = np.full(learner.penalties, penalty_of(learner.estimator, search.best_params_))
+        name = penalty_name(search.estimator)  # the learner has all other parameters, of which some may be fitted steps
+        own = {key: value for key, value in search.best_params_.items() if key == name}
+        search.best_estimator_ = learner.fit(total, penalty, own)
         search.refit_time_ = time.perf_counter() - begun
         if hasattr(search.best_estimator_, "feature_names_in_"):
             search.feature_names_in_ = search.best_estimator_.feature_names_in_

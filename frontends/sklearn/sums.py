@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
-from tilework.analysis.statistics_basis import Basis
-from tilework.frontends.sklearn.emitter import Array
+from tilework.analysis.statistics_basis import ONE, Basis
+from tilework.analysis.statistics_basis import Part as Places
+from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.engine import Engine
 from tilework.frontends.sklearn.programs import alone, parts_of
 from tilework.frontends.sklearn.training_data import Rows
@@ -18,6 +19,9 @@ from tilework.runtime.module import Module
 from tilework.runtime.pipelines.folding import State
 from tilework.runtime.pipelines.interface import Input, Part
 from tilework.transforms.matrix.split_statistics import ROWS
+
+LEAST_SPREAD = 1e-6
+"""Below this share of the squares about the shift a variance has lost too many digits."""
 
 
 @dataclass(frozen=True)
@@ -45,3 +49,24 @@ class Sums:
     def of_groups(self, engine: Engine, data: Rows, shift: Array, groups: Array, count: int) -> list[State]:
         """What is known of each group of rows: sums, and extremes where they are asked for."""
         return engine.states(self.native, data, self.parts, shift, groups, count)
+
+    def require_numbers(self, state: State) -> None:
+        """Raise Unsupported for the state of rows in which every number of a column is missing."""
+        unknown = [name for name, place in self.basis.parts[0].there.items() if not state[0][ONE, place]]
+        if unknown:
+            raise Unsupported(f"rows that are to be learned from have no value of {', '.join(unknown)}")
+
+    def far_from_shift(self, state: State, places: Places) -> list[str]:
+        """The columns of which the rows with this state say too little: they lie far from the shift, close together.
+
+        Rows that all lie at the shift say everything.
+        """
+        squares = self.squares(state, places)
+        means = state[0][ONE, [*places.values.values()]] / state[0][ONE, [*places.there.values()]]
+        is_far = squares - means**2 < LEAST_SPREAD * squares
+        return [name for name, far in zip(places.values, is_far, strict=True) if far]
+
+    def squares(self, state: State, places: Places) -> Array:
+        """The mean square of the distances of each column's numbers from the shift, in the rows with this state."""
+        values = [*places.values.values()]
+        return state[0][values, values] / state[0][ONE, [*places.there.values()]]

@@ -27,6 +27,9 @@ DOUBLE: np.dtype[Any] = np.dtype(np.float64)
 SAMPLE = 10
 """Rows of which a sample has the first ones, besides those that show what there is in columns."""
 
+FIRST = 256
+"""Rows that say where the numbers of a column lie."""
+
 
 class Rows:
     """A frame or array that something is fitted to. Raises ValueError for what scikit-learn refuses."""
@@ -85,10 +88,8 @@ class Rows:
         return read
 
     def shift(self, part: Part) -> Array:
-        """The means of the first rows, for a part of numbers."""
-        first = self._reader(part)(0, min(BLOCK, len(self)))
-        there = ~np.isnan(first)
-        return np.where(there, first, 0).sum(axis=0) / np.maximum(1, there.sum(axis=0))
+        """A number among those of each column, for a part of numbers."""
+        return middle(self._reader(part)(0, min(FIRST, len(self))))
 
     def sample_places(self, parts: Sequence[Part]) -> Array:
         """The places of a few rows in which there is every value of a dictionary, and two numbers of every column."""
@@ -153,9 +154,20 @@ class RowsAndTarget(Rows):
             yield [*block, self.target[start : start + BLOCK, None]]
 
     def shifts(self, parts: Sequence[Part]) -> list[Array]:
-        """For each part of numbers, and for the target, the means of the first rows."""
-        means = [self.shift(part) for part in parts if not part.holds_codes]
-        return [*means, self.target[: min(BLOCK, len(self))].mean(keepdims=True)]
+        """For each part of numbers, and for the target, a number among those of each column."""
+        numbers_of_parts = [self.shift(part) for part in parts if not part.holds_codes]
+        return [*numbers_of_parts, middle(self.target[:FIRST, None])]
+
+
+def middle(rows: Array) -> Array:
+    """The median of each column, the lower one of two; 0 where every number is missing.
+
+    It is one of the numbers, so that those of a column that is the same nearly everywhere have no distance from it, and
+    a few that lie far away do not move it.
+    """
+    ordered = np.sort(rows, axis=0)
+    known = (~np.isnan(ordered)).sum(axis=0)
+    return np.where(known > 0, ordered[np.maximum(known - 1, 0) // 2, np.arange(rows.shape[1])], 0)
 
 
 def one_target(target: Any) -> Any:

@@ -176,6 +176,7 @@ def _vectors(e: Emitter, data: Rows, engine: Engine) -> list[Array]:
         sums = Sums.of(module, e.inputs, engine)
         shift = sums.placed([data.shift(part) for part in sums.parts if not part.holds_codes])
         [state] = sums.of_groups(engine, data, shift, np.zeros(len(data), int), 1)
+        sums.require_numbers(state)
         states = [shift, *state]
     else:
         states = [] if rows is None else _folded(rows, e, data, engine)

@@ -303,3 +303,109 @@ def test_data_that_scikit_learn_refuses(place: str):
 def test_only_searches_are_optimized():
     with pytest.raises(tw.UsageError, match="optimize takes a search, a pipeline or a transformer, not a Ridge"):
         pipelines.optimize(Ridge())
+
+
+def flags(place: int, rows: int = 300) -> np.ndarray:
+    """0 in all rows but one."""
+    return np.where(np.arange(rows) == place, 1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("column", "is_summed"),
+    [
+        (flags(5), True),
+        (np.where(np.arange(300) == 5, 1e8, 0.3), True),
+        (np.where(np.arange(300) < 240, 0.1, 1e6 * np.arange(300)), True),
+        (np.where(np.arange(300) < 260, 1e6 + np.arange(300), 0.1), True),
+        (np.concatenate([np.arange(150) + 1e8, np.arange(150)])[np.arange(300) * 7 % 300], True),
+        (np.where(np.arange(300) < 256, np.nan, flags(270)), False),
+    ],
+    ids=["flag", "one far away", "a last fold", "a first part", "two places", "missing"],
+)
+def test_columns_that_are_the_same_nearly_everywhere(column: np.ndarray, is_summed: bool):
+    """What a training set knows of a column is not the rounding of numbers that it does not have."""
+    data, target = table()
+    rows = data[["pay"]].assign(column=column)
+    search = GridSearchCV(make_pipeline(SimpleImputer(), StandardScaler(), Ridge()), {"ridge__alpha": [1e-3]}, cv=5)
+    found, expected = pipelines.optimize(search).fit(rows, target), clone(search).fit(rows, target)
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], rtol=1e-7)
+    assert found.explain().startswith("5 fits") == is_summed, found.explain()
+
+
+def test_a_training_set_far_from_the_first_rows_is_scikit_learns():
+    data, target = table(2000)
+    rows = data[["pay"]].assign(column=np.where(np.arange(2000) < 500, 1e8, 0.1))
+    search = GridSearchCV(make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": [1.0]}, cv=4)
+    found, expected = pipelines.optimize(search).fit(rows, target), clone(search).fit(rows, target)
+    assert "nearly one value, which other rows are far from, of column" in found.explain()
+    np.testing.assert_allclose(found.best_score_, expected.best_score_)
+
+
+@pytest.mark.parametrize("value", [0.1, 1.0])
+@pytest.mark.parametrize("score", ["r2", "neg_mean_squared_error"])
+def test_targets_that_are_the_same_in_a_fold(value: float, score: str):
+    data, target = table()
+    target[:150] = value
+    search = GridSearchCV(make_pipeline(StandardScaler(), Ridge()), {"ridge__alpha": ALPHAS}, cv=4, scoring=score)
+    found, expected = pipelines.optimize(search).fit(data[["pay"]], target), clone(search).fit(data[["pay"]], target)
+    assert ("the target is" in found.explain()) == (score == "r2")
+    assert_same(found, expected, data[["pay"]])
+
+
+def test_errors_that_are_rounding_are_scikit_learns():
+    rows = np.arange(300.0)[:, None]
+    target = 1e6 * rows[:, 0] + np.random.default_rng(0).standard_normal(300)
+    search = GridSearchCV(Ridge(), {"alpha": [1e-9]}, scoring="neg_mean_squared_error")
+    found, expected = pipelines.optimize(search).fit(rows, target), clone(search).fit(rows, target)
+    assert "the rounding of sums" in found.explain()
+    np.testing.assert_allclose(found.best_score_, expected.best_score_)
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        {"standardscaler": [MinMaxScaler(), StandardScaler(), "passthrough"], "ridge__alpha": [1.0, 2.0]},
+        {"ridge": [Ridge(2.0), Ridge(300.0), Lasso(0.1)]},
+        {"ridge": [Lasso(0.1)], "ridge__alpha": [0.5, 0.01]},
+    ],
+    ids=["scaler", "model", "model and penalty"],
+)
+def test_searches_over_steps(grid: dict[str, Any]):
+    data, target = table()
+    search = GridSearchCV(make_pipeline(StandardScaler(), Ridge()), grid, cv=3)
+    found, expected = pipelines.optimize(search).fit(data[["pay"]], target), clone(search).fit(data[["pay"]], target)
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"], rtol=1e-9)
+    assert str(found.best_estimator_) == str(expected.best_estimator_)
+    assert "follow from sums" in found.explain()
+    np.testing.assert_allclose(found.predict(data[["pay"]]), expected.predict(data[["pay"]]))
+
+
+@pytest.mark.parametrize("which", [slice(1, 2), slice("age", "pay"), slice(None, 2), [True, False]], ids=str)
+def test_columns_by_slices_and_masks(which: Any):
+    data, target = table()
+    rows = data[["age", "pay"]].fillna(0)
+    search = GridSearchCV(
+        make_pipeline(make_column_transformer((StandardScaler(), which)), Ridge()), {"ridge__alpha": ALPHAS}
+    )
+    found, expected = pipelines.optimize(search).fit(rows, target), clone(search).fit(rows, target)
+    assert "follow from sums" in found.explain()
+    assert_same(found, expected, rows)
+
+
+def test_columns_that_are_not_there_are_refused_by_scikit_learn():
+    data, target = table()
+    search = GridSearchCV(
+        make_pipeline(make_column_transformer((StandardScaler(), ["wage"])), Ridge()), {"ridge__alpha": [1]}
+    )
+    with pytest.raises(ValueError, match="fits failed"):
+        pipelines.optimize(search).fit(data, target)
+
+
+def test_a_fitted_search_is_pickled():
+    data, target = table()
+    found = pipelines.optimize(GridSearchCV(Ridge(), {"alpha": ALPHAS})).fit(data[["pay"]], target)
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.predict(data[["pay"]]), found.predict(data[["pay"]]))
+    assert again.explain() == found.explain()
+    with pytest.raises(AttributeError, match="no_such"):
+        _ = again.no_such

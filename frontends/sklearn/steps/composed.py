@@ -106,10 +106,22 @@ def _numbers_of(e: Emitter, x: Columns, given: Any) -> list[int]:
     """The numbers of the columns that a transformer is given, as scikit-learn finds them."""
     if callable(given):
         given = given(e.data.frame if e.data is not None else None)
-    items: list[Any] = [given] if isinstance(given, str | int) else np.asarray(given).tolist()
-    if all(isinstance(item, bool) for item in items):
-        return [i for i, item in enumerate(items) if item]
-    return [x.keys.index(item) if isinstance(item, str) else range(len(x.keys))[item] for item in items]
+    try:
+        if isinstance(given, slice):
+            return list(range(len(x.keys))[_between(x, given)])
+        items: list[Any] = [given] if isinstance(given, str | int) else np.asarray(given).tolist()
+        if all(isinstance(item, bool) for item in items):
+            return [i for i, item in enumerate(items) if item]
+        return [x.keys.index(item) if isinstance(item, str) else range(len(x.keys))[item] for item in items]
+    except (ValueError, IndexError):
+        raise Unsupported(f"ColumnTransformer of {given!r}, which are not among the columns") from None
+
+
+def _between(x: Columns, given: slice) -> slice:
+    """A slice of numbers for one of names, the last of which is in it. Raises ValueError for unknown names."""
+    first = x.keys.index(given.start) if isinstance(given.start, str) else given.start
+    stop = x.keys.index(given.stop) + 1 if isinstance(given.stop, str) else given.stop
+    return slice(first, stop, given.step)
 
 
 def fitted_parts(estimator: Any, fitted: Any) -> Iterator[tuple[int, Any]]:
