@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from os import PathLike
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from xdsl.dialects.builtin import ModuleOp
@@ -52,6 +53,8 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     methods: which of its methods; by default all that it has and that are known. target: as `tilework.compile` takes
     it. Raises UsageError that names the step, or the parameter of a step, that is not known.
     """
+    if isinstance(fitted, type):
+        raise UsageError(f"compile takes a fitted estimator, not the class {fitted.__name__}")
     wanted = methods_of(fitted) if methods is None else list(methods)
     if not wanted:
         raise UsageError(f"{type(fitted).__name__} has no method to compile; is it fitted?")
@@ -61,6 +64,8 @@ def compile(  # noqa: A001  the name that users of other compilers look for
             program = import_method(fitted, rows, name)
         except Unsupported as why:
             raise UsageError(f"cannot compile {name} of {type(fitted).__name__}: {why}") from None
+        except NotFittedError:
+            raise UsageError(f"cannot compile {name} of {type(fitted).__name__}: it is not fitted") from None
         made[name] = Method(_compiled(program.module, program.parameters, target), program.interface)
     return CompiledPipeline(made)
 

@@ -32,6 +32,8 @@ class Quoted:
     """Called with a frame for each parameter; gives numbers, and for groups a number by each value."""
 
     def __init__(self, function: Callable[..., Any], compile_: Compile):
+        if not inspect.isfunction(function):
+            raise UsageError(f"a function that is quoted is written with def; a {type(function).__name__} is given")
         self.__name__ = function.__name__
         self.__doc__ = function.__doc__
         self._compile = compile_

@@ -24,7 +24,7 @@ from tilework.dialects.matrix import ToTensorOp
 from tilework.dialects.matrix.base import matrix_of
 from tilework.dialects.support.shapes import element_type
 from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Features, Unsupported, convert
-from tilework.frontends.sklearn.library import is_exactly
+from tilework.frontends.sklearn.library import check_is_fitted, is_exactly, known_names
 from tilework.frontends.sklearn.programs import parts_of
 from tilework.frontends.sklearn.steps.clustering import distances
 from tilework.runtime.pipelines.columns import as_rows, column, dtype_of, names_of
@@ -46,11 +46,12 @@ class Program:
 def import_method(estimator: Any, rows: Any, method: str) -> Program:
     """The program of a method of a fitted estimator, for tables like these rows.
 
-    Raises Unsupported that names the step, or the parameter of it, for which there is none.
+    Raises Unsupported that names the step, or the parameter of it, for which there is none; NotFittedError.
     """
+    check_is_fitted(estimator)
     rows = as_rows(rows)
     names = names_of(rows)
-    keys = tuple(range(rows.shape[1]) if names is None else names)
+    keys = _keys(estimator, rows, names)
     e = Emitter({key: dtype_of(column(rows, key)) for key in keys})
     value, output = _method(e, estimator, Columns(keys), method)
     if method == "transform":
@@ -60,6 +61,22 @@ def import_method(estimator: Any, rows: Any, method: str) -> Program:
     parts = parts_of(e.table.type, e.inputs)
     interface = Interface(keys, names is not None, parts, output, _finds_by_name(estimator))
     return Program(ModuleOp([function]), e.parameters, interface)
+
+
+def _keys(estimator: Any, rows: Any, names: list[Any] | None) -> tuple[Any, ...]:
+    """The columns that an estimator has been fitted to, in their order. Raises Unsupported for rows without them."""
+    fitted: list[Any] | None = None if names is None else known_names(estimator)
+    if names is None or fitted is None:
+        expected = getattr(estimator, "n_features_in_", rows.shape[1])
+        if rows.shape[1] != expected:
+            raise Unsupported(f"the rows have {rows.shape[1]} columns, and it is fitted to {expected}")
+        return tuple(range(rows.shape[1]) if names is None else names)
+    missing = [str(name) for name in fitted if name not in names]
+    if missing:
+        raise Unsupported(f"it is fitted to columns that the rows do not have: {', '.join(missing)}")
+    if fitted != names and not _finds_by_name(estimator):
+        raise Unsupported("the columns of the rows are not those that it is fitted to, in their order")
+    return tuple(fitted)
 
 
 def _finds_by_name(estimator: Any) -> bool:

@@ -13,6 +13,8 @@ _SELECTION: Any = import_module("sklearn.model_selection")
 clone: Callable[[Any], Any] = _BASE.clone
 is_classifier: Callable[[Any], bool] = _BASE.is_classifier
 issparse: Callable[[Any], bool] = import_module("scipy.sparse").issparse
+check_is_fitted: Callable[[Any], None] = import_module("sklearn.utils.validation").check_is_fitted
+"""Raises NotFittedError."""
 check_cv: Callable[..., Any] = _SELECTION.check_cv
 """The splitter that `cv=` stands for."""
 
@@ -25,3 +27,9 @@ def is_exactly(value: Any, type_: type) -> bool:
 def allows_missing(estimator: Any) -> bool:
     """Whether an estimator takes missing numbers."""
     return _UTILS.get_tags(estimator).input_tags.allow_nan
+
+
+def known_names(estimator: Any) -> list[Any] | None:
+    """The names of the columns that an estimator has been fitted to; None where they had none."""
+    names: Any = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else names.tolist()

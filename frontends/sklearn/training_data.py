@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tilework.frontends.sklearn.emitter import Array, Unsupported
+from tilework.frontends.sklearn.library import issparse
 from tilework.runtime.pipelines.columns import (
     Reader,
     as_rows,
@@ -28,13 +29,15 @@ SAMPLE = 10
 """Rows of which a sample has the first ones, besides those that show what there is in columns."""
 
 FIRST = 256
-"""Rows that say where the numbers of a column lie."""
+"""Rows among which a number is looked for that most rows have."""
 
 
 class Rows:
-    """A frame or array that something is fitted to. Raises ValueError for what scikit-learn refuses."""
+    """What something is fitted to. Raises Unsupported, and ValueError for what scikit-learn refuses."""
 
     def __init__(self, rows: Any):
+        if issparse(rows):
+            raise Unsupported("the rows are a sparse matrix")
         self.frame: Any = as_rows(rows)
         names = names_of(self.frame)
         self.keys: tuple[Any, ...] = tuple(range(self.frame.shape[1]) if names is None else names)
@@ -89,7 +92,7 @@ class Rows:
 
     def shift(self, part: Part) -> Array:
         """A number among those of each column, for a part of numbers."""
-        return middle(self._reader(part)(0, min(FIRST, len(self))))
+        return middle(self._reader(part)(0, min(BLOCK, len(self))))
 
     def sample_places(self, parts: Sequence[Part]) -> Array:
         """The places of a few rows in which there is every value of a dictionary, and two numbers of every column."""
@@ -156,18 +159,21 @@ class RowsAndTarget(Rows):
     def shifts(self, parts: Sequence[Part]) -> list[Array]:
         """For each part of numbers, and for the target, a number among those of each column."""
         numbers_of_parts = [self.shift(part) for part in parts if not part.holds_codes]
-        return [*numbers_of_parts, middle(self.target[:FIRST, None])]
+        return [*numbers_of_parts, middle(self.target[:BLOCK, None])]
 
 
 def middle(rows: Array) -> Array:
-    """The median of each column, the lower one of two; 0 where every number is missing.
+    """The mean of each column; the number that most of the rows have, if there is one; 0 where every one is missing.
 
-    It is one of the numbers, so that those of a column that is the same nearly everywhere have no distance from it, and
-    a few that lie far away do not move it.
+    Numbers that are the same nearly everywhere have no distance from it then, so that their variance is exactly 0.
     """
-    ordered = np.sort(rows, axis=0)
-    known = (~np.isnan(ordered)).sum(axis=0)
-    return np.where(known > 0, ordered[np.maximum(known - 1, 0) // 2, np.arange(rows.shape[1])], 0)
+    there = ~np.isnan(rows)
+    known = there.sum(axis=0)
+    ordered = np.sort(rows[:FIRST], axis=0)
+    lower = np.maximum((~np.isnan(ordered)).sum(axis=0) - 1, 0) // 2
+    median = ordered[lower, np.arange(rows.shape[1])]
+    mean = np.where(there, rows, 0).sum(axis=0) / np.maximum(1, known)
+    return np.where((rows == median).sum(axis=0) > known / 2, median, mean)
 
 
 def one_target(target: Any) -> Any:

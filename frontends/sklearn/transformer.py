@@ -20,7 +20,7 @@ from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Unsuppor
 from tilework.frontends.sklearn.engine import Engine
 from tilework.frontends.sklearn.importer import import_method
 from tilework.frontends.sklearn.learner import fitted_regression
-from tilework.frontends.sklearn.library import clone, is_exactly
+from tilework.frontends.sklearn.library import clone, is_exactly, issparse
 from tilework.frontends.sklearn.optimized import Optimized
 from tilework.frontends.sklearn.programs import alone, optimized, parts_of, take_parameters
 from tilework.frontends.sklearn.steps.composed import fitted_parts
@@ -64,6 +64,8 @@ class OptimizedTransformer(Optimized):
 
     def transform(self, X: Any) -> Any:  # noqa: N803
         """What the fitted estimator makes of rows. Raises as it does."""
+        if issparse(X):
+            return self.fitted.transform(X)
         compiled = self._compiled(as_rows(X))
         return self.fitted.transform(X) if compiled is None else compiled.of_rows(X)
 

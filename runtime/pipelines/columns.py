@@ -25,6 +25,8 @@ def as_rows(rows: Any) -> Any:
     if is_array(rows) and rows.ndim == 2 and rows.dtype.kind in "fiubO" and len(rows):
         return rows
     if names_of(rows) is None:
+        if hasattr(rows, "tocsr"):
+            raise ValueError("a sparse matrix is given: rows.toarray() has its numbers")
         rows = np.asarray(rows)
         if rows.ndim != 2:
             raise ValueError(f"Expected 2D array, got {rows.ndim}D array instead")
@@ -46,14 +48,21 @@ def column(rows: Any, key: Any) -> Any:
 
 
 def numbers(values: Any, dtype: np.dtype[Any]) -> Array:
-    """A column as floating-point numbers, its missing values NaN."""
-    if is_array(values):
-        return values.astype(dtype, copy=False)
-    if hasattr(values, "to_numpy"):
-        if _is_of(values, "pandas", "Series"):
-            return values.to_numpy(dtype=dtype, na_value=np.nan)
-        values = values.to_numpy()
-    return np.asarray(values).astype(dtype, copy=False)
+    """A column as floating-point numbers, its missing values NaN. Raises ValueError for what holds none."""
+    if _is_of(values, "pandas", "Series"):
+        _require_numbers(values.dtype)
+        return values.to_numpy(dtype=dtype, na_value=np.nan)
+    made = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") and not is_array(values) else values)
+    _require_numbers(made.dtype)
+    if made.ndim != 1:
+        raise ValueError("a column of numbers is given twice, or has columns of its own")
+    return made.astype(dtype, copy=False)
+
+
+def _require_numbers(dtype: Any) -> None:
+    """Refuse complex numbers, dates and times, of which numpy would make other numbers."""
+    if getattr(dtype, "kind", "") in ("c", "m", "M"):
+        raise ValueError(f"a column of numbers holds elements of type {dtype}")
 
 
 def dtype_of(values: Any) -> np.dtype[Any] | None:

@@ -96,6 +96,10 @@ class CompiledPipeline:
                 for name in [n.removesuffix(".tw") for n in archive.namelist() if n.endswith(".tw")]:
                     module = Module.load(archive.extract(f"{name}.tw", folder))
                     methods[name] = Method(module, from_json(json.loads(archive.read(f"{name}.json"))))
-        except (OSError, zipfile.BadZipFile, KeyError, ValueError) as error:
+        except OSError as error:
+            raise TileworkError(f"cannot read {path}: {error.strerror}") from None
+        except (zipfile.BadZipFile, KeyError, ValueError) as error:
             raise TileworkError(f"cannot read {path}: it is no compiled pipeline ({error})") from None
+        if not methods:
+            raise TileworkError(f"cannot read {path}: it is no compiled pipeline; tilework.load reads modules")
         return CompiledPipeline(methods)

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 from sklearn.cluster import KMeans
 from sklearn.compose import make_column_transformer
 from sklearn.decomposition import PCA
@@ -313,6 +314,11 @@ def test_saved_and_loaded(tmp_path: Path, compiled: pipelines.CompiledPipeline):
     (tmp_path / "bad.tw").write_bytes(b"nothing")
     with pytest.raises(tw.TileworkError, match="it is no compiled pipeline"):
         pipelines.load(tmp_path / "bad.tw")
+    with pytest.raises(tw.TileworkError, match=r"cannot read .*gone.tw: No such file or directory"):
+        pipelines.load(tmp_path / "gone.tw")
+    tw.compile("examples/digits/digits.onnx").save(tmp_path / "module.tw")
+    with pytest.raises(tw.TileworkError, match=r"it is no compiled pipeline; tilework.load reads modules"):
+        pipelines.load(tmp_path / "module.tw")
 
 
 # -- refused
@@ -377,3 +383,50 @@ def test_what_is_not_known_is_named(estimator: Any, why: str):
     fitted = estimator.fit(data)
     with pytest.raises(tw.UsageError, match=f"cannot compile transform of .*: {why}"):
         pipelines.compile(fitted, data[:5])
+
+
+def test_example_rows_with_columns_in_another_order():
+    data = frame(60, complete=True)
+    others = data[data.columns[::-1]].assign(more=1.0)
+    fitted = make_column_transformer((StandardScaler(), NUMBERS)).fit(data)
+    for compiled in (pipelines.compile(fitted, data[:5]), pipelines.compile(fitted, others[:5])):
+        np.testing.assert_array_equal(compiled.transform(data), fitted.transform(data))
+        np.testing.assert_array_equal(compiled.transform(others), fitted.transform(data))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "rows", "why"),
+    [
+        (
+            StandardScaler().fit(frame(20)[NUMBERS]),
+            frame(5)[NUMBERS[::-1]],
+            "not those that it is fitted to, in their order",
+        ),
+        (StandardScaler().fit(frame(20)[NUMBERS]), frame(5)[NUMBERS[:1]], "columns that the rows do not have"),
+        (StandardScaler().fit(np.eye(3)), np.eye(4), "the rows have 4 columns, and it is fitted to 3"),
+        (StandardScaler(), np.eye(4), "cannot compile transform of StandardScaler: it is not fitted"),
+        (StandardScaler, np.eye(4), "a fitted estimator, not the class StandardScaler"),
+    ],
+    ids=["order", "missing", "array", "not fitted", "class"],
+)
+def test_example_rows_that_an_estimator_is_not_fitted_to(estimator: Any, rows: Any, why: str):
+    with pytest.raises(tw.UsageError, match=why):
+        pipelines.compile(estimator, rows)
+
+
+@pytest.mark.parametrize(
+    ("column", "why"),
+    [(1j, "type complex128"), (pd.Timestamp("2020-01-01"), "type datetime64"), (pd.Timedelta(1), "type timedelta64")],
+    ids=["complex", "date", "time"],
+)
+def test_columns_that_numpy_would_make_numbers_of(column: Any, why: str):
+    data = frame(20, complete=True)[NUMBERS]
+    compiled = pipelines.compile(StandardScaler().fit(data), data[:5])
+    with pytest.raises(ValueError, match=why):
+        compiled.transform(data.assign(**{NUMBERS[0]: column}))
+    twice = data.copy()
+    twice.columns = [NUMBERS[0]] * len(NUMBERS)
+    with pytest.raises(ValueError):
+        compiled.transform(twice)
+    with pytest.raises(ValueError, match="a sparse matrix is given"):
+        compiled.transform(csr_matrix(data.to_numpy()))

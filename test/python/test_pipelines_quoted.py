@@ -139,3 +139,9 @@ def test_what_is_returned_is_a_number_and_tables_are_counted():
         pipelines.quote(eval("lambda t: t"))
     with pytest.raises(tw.UsageError, match="a function that is quoted is written with def"):
         pipelines.quote(lambda t: t)
+
+
+@pytest.mark.parametrize("given", [3, len, DataBag], ids=["number", "builtin", "class"])
+def test_what_is_no_function_of_python_is_not_quoted(given: Any):
+    with pytest.raises(tw.UsageError, match="is written with def; a .* is given"):
+        pipelines.quote(given)

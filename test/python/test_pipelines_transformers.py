@@ -13,9 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from interpreted_tables import INTERPRETED
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
@@ -329,3 +331,27 @@ def test_values_that_are_told_apart(values: Any):
     for value, place in zip(found.values, found.places, strict=True):
         if value == value and value is not None and value in expected:
             assert expected[place] == value
+
+
+def test_what_is_not_fitted_does_not_transform():
+    with pytest.raises(NotFittedError):
+        pipelines.optimize(make_pipeline(SimpleImputer(), StandardScaler())).transform(np.eye(3))
+
+
+def test_sparse_matrices_and_columns_without_any_value_are_scikit_learns():
+    given = csr_matrix(np.eye(4))
+    found = pipelines.optimize(make_pipeline(MaxAbsScaler()))
+    np.testing.assert_array_equal(found.fit_transform(given).toarray(), np.eye(4))
+    np.testing.assert_array_equal(found.transform(given).toarray(), np.eye(4))
+    assert found.explain() == "stays scikit-learn's: the rows are a sparse matrix"
+    rows = np.random.default_rng(0).standard_normal((40, 3))
+    rows[:, 1] = np.nan
+    found = pipelines.optimize(make_pipeline(SimpleImputer(), PCA(2))).fit(rows)
+    assert "rows that are to be learned from have no value of x1" in found.explain()
+
+
+def test_columns_that_were_not_there_at_fit_are_refused_by_scikit_learn():
+    rows = pd.DataFrame(np.random.default_rng(0).standard_normal((40, 3)), columns=["a", "b", "c"])
+    found = pipelines.optimize(make_pipeline(SimpleImputer(), StandardScaler())).fit(rows)
+    with pytest.raises(ValueError, match="unseen at fit time"):
+        found.transform(rows.assign(d=1.0))

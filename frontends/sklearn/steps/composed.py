@@ -107,7 +107,7 @@ def _numbers_of(e: Emitter, x: Columns, given: Any) -> list[int]:
     if callable(given):
         given = given(e.data.frame if e.data is not None else None)
     try:
-        if isinstance(given, slice):
+        if is_exactly(given, slice):
             return list(range(len(x.keys))[_between(x, given)])
         items: list[Any] = [given] if isinstance(given, str | int) else np.asarray(given).tolist()
         if all(isinstance(item, bool) for item in items):
