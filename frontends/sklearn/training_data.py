@@ -91,7 +91,7 @@ class Rows:
         return read
 
     def shift(self, part: Part) -> Array:
-        """A number among those of each column, for a part of numbers."""
+        """What the numbers of each column are summed about, for a part of numbers."""
         return middle(self._reader(part)(0, min(BLOCK, len(self))))
 
     def sample_places(self, parts: Sequence[Part]) -> Array:
@@ -157,7 +157,7 @@ class RowsAndTarget(Rows):
             yield [*block, self.target[start : start + BLOCK, None]]
 
     def shifts(self, parts: Sequence[Part]) -> list[Array]:
-        """For each part of numbers, and for the target, a number among those of each column."""
+        """Return the shifts of each part of numbers, and that of the target."""
         numbers_of_parts = [self.shift(part) for part in parts if not part.holds_codes]
         return [*numbers_of_parts, middle(self.target[:BLOCK, None])]
 
