@@ -123,10 +123,8 @@ class Learner:
         if not np.isfinite(scores).all():
             raise Unsupported("columns are nearly sums of others in a training set, or the target is the same for all")
         errors = {"neg_mean_squared_error": -scores, "neg_root_mean_squared_error": scores**2}.get(self._score)
-        if (
-            errors is not None
-            and (errors < LEAST_ERROR * self._sums.squares(held_out, self._sums.basis.parts[1])).any()
-        ):
+        least = LEAST_ERROR * self._sums.squares(held_out, self._sums.basis.parts[1])
+        if errors is not None and (errors < least).any():
             raise Unsupported("the model is nearly exact, so that its error is the rounding of sums")
         return scores
 
