@@ -34,6 +34,8 @@ def show_level(source: Source, level: str, kernel: str | None) -> str:
 
     Raises UsageError for a level or a kernel that there is not.
     """
+    if not isinstance(level, str):  # pyright: ignore[reportUnnecessaryIsInstance]  users have no types
+        raise UsageError(f'a level is a text such as "te", not a value of type {type(level).__name__}')
     module = SourceParser(make_context(), source.program, "program").parse_module()
     backend = backend_for(target_of(module))
     formats = _text_formats(backend)

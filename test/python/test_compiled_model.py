@@ -7,6 +7,7 @@ import logging
 import pickle
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -64,6 +65,9 @@ def test_one_kernel_is_shown_alone(model: tw.Module):
 def test_levels_and_kernels_that_there_are_not(model: tw.Module):
     with pytest.raises(tw.UsageError, match="no level 'lop'; did you mean 'loop'.*; the levels are model, graph, te"):
         model.show("lop")
+    no_text: Any = 3
+    with pytest.raises(tw.UsageError, match='a level is a text such as "te", not a value of type int'):
+        model.show(no_text)
     with pytest.raises(tw.UsageError, match="there is no kernel 'conv'.*; there are "):
         model.show("te", kernel="conv")
 
