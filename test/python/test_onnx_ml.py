@@ -157,7 +157,7 @@ def test_decisions_at_ties_and_of_nan(mode: str, missing: int):
 
 
 def test_doubles_are_not_rounded():
-    """As an f32 the second number would be the threshold."""
+    """The second number would be the threshold if it were rounded to an f32."""
     x = np.zeros((2, 4))
     x[:, 1] = [0.5, 0.5 + 1e-12]
     made = tw.compile(model("TreeEnsembleRegressor", {"x": x}, **stump("BRANCH_LEQ", 0)))
