@@ -40,9 +40,11 @@ class DependsOnInputs(TileworkError):
 
 def inputs_to_know(error: BaseException | None) -> frozenset[str]:
     """The inputs of which more has to be known, as an error or one that it was made of says; none for another one."""
-    while error is not None:
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
         if isinstance(error, DependsOnInputs):
             return error.names
+        seen.add(id(error))  # an error that is raised again may be its own cause
         error = error.__cause__
     return frozenset()
 
