@@ -6,11 +6,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, UnknownLoc
+from xdsl.dialects.builtin import AnyFloat, ComplexType, IndexType, IntegerType, ModuleOp, UnknownLoc
 from xdsl.ir import AttributeInvT, Operation, SSAValue
-from xdsl.parser import Parser, ParserState, UnresolvedOperand
+from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Position, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
@@ -38,9 +39,24 @@ class _SourceLexer(MLIRLexer):
         return token
 
 
+class _BitsElement(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
+    """An element that is written in hexadecimal: of a floating-point type it is the bits, as MLIR writes infinities."""
+
+    def to_type(self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType) -> Any:
+        if not isinstance(type, AnyFloat):
+            return super().to_type(parser, type)
+        assert isinstance(self.value, int)
+        size = type.bitwidth // 8
+        if not size or self.value >> type.bitwidth:
+            parser.raise_error(f"{self.span.text} are no bits of {type}", self.span)
+        [number] = type.unpack(self.value.to_bytes(size, "little"), 1)
+        return number
+
+
 class SourceParser(Parser):
     """xDSL's parser, except that an operation without a location gets `file:line:column`.
 
+    A hexadecimal element of a dense floating-point constant is bits, which xDSL takes for a number.
     Location aliases may be used before they are defined, as MLIR prints them; a value that nobody defines is reported
     where it is used. `resources` holds the file's `external_resources`, by key (MLIR keeps reproducers there).
     """
@@ -102,6 +118,12 @@ class SourceParser(Parser):
             line = bisect_right(self._line_starts, start)
             column = start - self._line_starts[line - 1] + 1
             op.location = file_location(SourcePosition(self.lexer.input.name, line, column))
+
+    def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
+        element = super()._parse_tensor_literal_element()
+        if element.span.text.startswith(("0x", "0X")):
+            return _BitsElement(element.is_negative, element.value, element.span)
+        return element
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
         try:

@@ -73,7 +73,7 @@ def _obstacle(compute: ComputeOp) -> str | None:
         return "is a reduction and cannot be inlined; use compute_at"
     if len(compute.results) > 1:
         return f"has {len(compute.results)} results and cannot be inlined; use compute_at"
-    if all(isinstance(user, ReturnOp) for user in users(compute.results)):
+    if is_returned(compute) and all(isinstance(user, ReturnOp) for user in users(compute.results)):
         return "is an output of the kernel and cannot be inlined; inline what it reads"
     taker = whole_reader(compute)
     return None if taker is None else f"is taken by {taker} as a whole and cannot be inlined"
