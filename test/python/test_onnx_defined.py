@@ -343,7 +343,10 @@ REFUSED = [
         Case("MaxUnpool", (POOLED, CHOSEN, np.array([2, 3, 5, 8])), HALVED, constants=(2,)),
         "its output shape [2, 3, 5, 8] is not [2, 3, 6, 8], or larger by a constant",
     ),
-    (Case("MaxUnpool", (POOLED, CHOSEN, np.array([2, 3, 6, 8])), HALVED), "is not [2, 3, 6, 8], or larger by a constant"),
+    (
+        Case("MaxUnpool", (POOLED, CHOSEN, np.array([2, 3, 6, 8])), HALVED),
+        "is not [2, 3, 6, 8], or larger by a constant",
+    ),
     (Case("MaxUnpool", (POOLED, CHOSEN[:1]), HALVED), "each element has one index"),
     (aligned("", sampling_ratio=-1), "the number of samples is not negative, -1 is"),
     (aligned("", output_width=0), "a region has a positive number of bins, not 3 by 0"),

@@ -1,4 +1,5 @@
 // RUN: opt-tool %s --split-input-file --bag-fuse-folds | filecheck %s
+// RUN: opt-tool %s --split-input-file --apply-pattern bag-fuse-folds.fuse-with-fold | filecheck %s
 
 // Three folds are one; the fourth needs a mean that they find, and stays a pass of its own.
 // CHECK-LABEL: func.func @all

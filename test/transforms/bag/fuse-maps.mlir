@@ -1,4 +1,5 @@
 // RUN: opt-tool %s --split-input-file --bag-fuse-maps | filecheck %s
+// RUN: opt-tool %s --split-input-file --apply-pattern bag-fuse-maps.fuse-with-map | filecheck %s
 
 // The second map reads what the first wrote, and a column that nobody has touched.
 // CHECK-LABEL: func.func @both

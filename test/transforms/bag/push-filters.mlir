@@ -1,4 +1,5 @@
 // RUN: opt-tool %s --split-input-file --bag-push-filters | filecheck %s
+// RUN: opt-tool %s --split-input-file --apply-pattern bag-push-filters.filter-before-map | filecheck %s
 
 // CHECK-LABEL: func.func @unread
 // CHECK-NEXT:    %[[F:.*]] = bag.filter %t

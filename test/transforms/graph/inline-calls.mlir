@@ -1,4 +1,5 @@
 // RUN: opt-tool %s --graph-inline-calls --split-input-file | filecheck %s
+// RUN: opt-tool %s --apply-pattern graph-inline-calls.inline-call --split-input-file | filecheck %s --check-prefix=ALONE
 
 !row = tensor<4xf32>
 
@@ -9,6 +10,9 @@
 // CHECK-NEXT:    %[[A:.*]] = graph.add %x, %x
 // CHECK-NEXT:    %[[B:.*]] = graph.add %[[A]], %[[A]]
 // CHECK-NEXT:    func.return %[[B]]
+// ALONE-LABEL: func.func @main(
+// ALONE-NEXT:    %[[C:.*]] = graph.add %x, %x
+// ALONE-NEXT:    graph.add %[[C]], %[[C]]
 func.func private @twice(%x: !row) -> !row {
   %y = graph.add %x, %x : (!row, !row) -> !row
   func.return %y : !row

@@ -1,4 +1,5 @@
 // RUN: opt-tool %s -p host-update-states --split-input-file | filecheck %s
+// RUN: opt-tool %s --apply-pattern host-update-states.update-in-place --split-input-file | filecheck %s
 
 // The kernel reads every element before it writes it: it may write over the state.
 // CHECK-LABEL: func.func @over(
