@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
 from typing import IO
 
 from tilework.driver.worker import FailedKernel, Job, Outcome, receive, send
@@ -61,10 +60,6 @@ class WorkerProcess:
         self.is_alive = False
         self._process.kill()
         self._process.wait()
-        for file in (self._process.stdin, self._process.stdout, self._stderr):
-            if file is not None:
-                with suppress(OSError):  # what was to be written to it
-                    file.close()
 
 
 def _temporary_file() -> IO[bytes] | None:

@@ -114,13 +114,6 @@ def test_a_worker_that_dies_is_reported_with_its_last_words():
     assert not worker.is_alive
 
 
-def test_a_worker_that_is_killed_leaves_no_file_open():
-    worker = WorkerProcess()
-    worker.kill()
-    files = (worker._process.stdin, worker._process.stdout, worker._stderr)
-    assert all(file is not None and file.closed for file in files)
-
-
 def test_a_worker_killed_by_a_signal_names_it():
     worker = WorkerProcess()
     os.kill(worker._process.pid, signal.SIGKILL)
