@@ -1,4 +1,4 @@
-"""Where the temporaries of host functions that call each other lie: frames one behind the other, in one arena."""
+"""Host functions that call each other keep their temporaries in frames, which lie one behind the other in one arena."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tilework.dialects.loop import InvokeOp
 
 
 def entry_frame_end(e: HostEmitter) -> str:
-    """Where the room for frames ends, in the entry."""
+    """The entry's address of the end of the room for frames."""
     return e.variable("int64_t", f"(int64_t)arena + ({e.dims_text(e.frame_bytes + STACK_BYTES)})", "frames_end")
 
 

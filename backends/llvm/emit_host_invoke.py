@@ -17,7 +17,7 @@ from tilework.dialects.loop import InvokeOp
 
 
 def entry_frame_end(e: HostEmitter) -> str:
-    """Where the room for frames ends, in the entry."""
+    """The entry's address of the end of the room for frames."""
     start = e.text.value("ptrtoint ptr %arena to i64")
     return e.text.value(f"add i64 {start}, {e.dims_text(e.frame_bytes + STACK_BYTES)}", "frames.end")
 

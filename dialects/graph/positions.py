@@ -1,4 +1,4 @@
-"""Where truth values hold, and how many of them do."""
+"""The operator that finds the indices at which truth values hold, and counts them."""
 
 from __future__ import annotations
 

@@ -61,6 +61,19 @@ def float_of(value: SSAValue) -> Attribute:
     return element_type(value.type)
 
 
+def regression_columns(mean: SSAValue, scatter: SSAValue, count: SSAValue) -> tuple[int, Attribute]:
+    """How many columns a regression on these statistics has, the one to predict last, and of which element type.
+
+    Raises VerifyException for statistics that do not fit each other.
+    """
+    columns, element = vector_length(mean), float_of(mean)
+    if columns < 2:
+        raise VerifyException("a regression needs a column to predict from and one to predict")
+    require_shape(scatter, (columns, columns), element, "the scatter")
+    require_shape(count, (), element, "the number of rows")
+    return columns, element
+
+
 def known(array: Array) -> Array:
     """Which elements of a matrix are not missing."""
     return ~np.isnan(array)

@@ -11,9 +11,8 @@ from xdsl.dialects.builtin import BoolAttr, FloatAttr, IntegerAttr, TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
-from xdsl.utils.exceptions import VerifyException
 
-from tilework.dialects.matrix.base import Array, MatrixOp, float_of, require_shape, vector_length
+from tilework.dialects.matrix.base import Array, MatrixOp, regression_columns, vector_length
 from tilework.dialects.support.shapes import tensor_type
 
 
@@ -48,11 +47,8 @@ class ElasticNetOp(MatrixOp):
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[Attribute]:
-        columns, penalties, element = vector_length(self.mean), vector_length(self.penalties), float_of(self.mean)
-        if columns < 2:
-            raise VerifyException("a regression needs a column to predict from and one to predict")
-        require_shape(self.scatter, (columns, columns), element, "the scatter")
-        require_shape(self.count, (), element, "the number of rows")
+        columns, element = regression_columns(self.mean, self.scatter, self.count)
+        penalties = vector_length(self.penalties)
         return [tensor_type((penalties, columns - 1), element), *[tensor_type((penalties,), element)] * 3]
 
     def evaluate(self, *inputs: Array) -> Sequence[Array]:

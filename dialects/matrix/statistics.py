@@ -11,7 +11,16 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, tra
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tilework.dialects.matrix.base import Array, MatrixOp, float_of, known, matrix_of, require_shape, vector_length
+from tilework.dialects.matrix.base import (
+    Array,
+    MatrixOp,
+    float_of,
+    known,
+    matrix_of,
+    regression_columns,
+    require_shape,
+    vector_length,
+)
 from tilework.dialects.matrix.types import MatrixType
 from tilework.dialects.support.shapes import dims_of, tensor_type
 
@@ -125,11 +134,8 @@ class RidgeOp(MatrixOp):
     traits = traits_def(Pure())
 
     def infer(self) -> Sequence[Attribute]:
-        columns, penalties, element = vector_length(self.mean), vector_length(self.penalties), float_of(self.mean)
-        if columns < 2:
-            raise VerifyException("a regression needs a column to predict from and one to predict")
-        require_shape(self.scatter, (columns, columns), element, "the scatter")
-        require_shape(self.count, (), element, "the number of rows")
+        columns, element = regression_columns(self.mean, self.scatter, self.count)
+        penalties = vector_length(self.penalties)
         return [tensor_type((penalties, columns - 1), element), tensor_type((penalties,), element)]
 
     def evaluate(self, *inputs: Array) -> Sequence[Array]:

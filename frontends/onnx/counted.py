@@ -1,4 +1,4 @@
-"""As many indices as data decide. For converting."""
+"""Converters call this for indices of which data decide how many there are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tilework.frontends.onnx.values import Value
 
 
 def positions_of(node: Node, mask: SSAValue) -> Value:
-    """Where a vector of truth values holds: as many indices as data decide."""
+    """The indices at which a vector of truth values holds; data decide how many there are."""
     [size] = value_dims(mask)
     positions, count = node.emit_all(PositionsOp, mask)
     return section(node, positions, 0, const(0), size_told(node.emitter, count, size, node.title), 1)

@@ -167,7 +167,7 @@ def by_numbers(node: Node) -> Forest:
 
 
 def _end(node: Node, name: str, i: int, leaves: Sequence[int], inner: Sequence[int]) -> int:
-    """Where a branch of node `i` leads, to a leaf or to another node."""
+    """The leaf or the other node that a branch of node `i` leads to."""
     places = leaves if _attribute(node, f"nodes_{name}leafs")[i] else inner
     return places[_attribute(node, f"nodes_{name}nodeids")[i]]
 

@@ -24,9 +24,9 @@ from tilework.dialects.matrix import ToTensorOp
 from tilework.dialects.matrix.base import matrix_of
 from tilework.dialects.support.shapes import element_type
 from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Features, Unsupported, convert
-from tilework.frontends.sklearn.library import check_is_fitted, is_exactly, known_names
 from tilework.frontends.sklearn.programs import parts_of
 from tilework.frontends.sklearn.steps.clustering import distances
+from tilework.frontends.sklearn.untyped import check_is_fitted, is_exactly, known_names
 from tilework.runtime.pipelines.columns import as_rows, column, dtype_of, names_of
 from tilework.runtime.pipelines.interface import Interface, Output
 

@@ -13,13 +13,13 @@ from sklearn.pipeline import Pipeline
 from tilework.analysis.statistics_basis import ONE
 from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.engine import Engine
-from tilework.frontends.sklearn.library import clone, is_exactly, issparse
 from tilework.frontends.sklearn.programs import Recent, key_of, optimized
 from tilework.frontends.sklearn.steps.composed import fitted_parts
 from tilework.frontends.sklearn.steps.linear import PENALIZED, Regression
 from tilework.frontends.sklearn.sums import Sums
 from tilework.frontends.sklearn.training import FIT, VALIDATE, Training, import_training, predictor_of
 from tilework.frontends.sklearn.training_data import RowsAndTarget
+from tilework.frontends.sklearn.untyped import clone, is_exactly, issparse
 from tilework.interpreters.graph import evaluate_function
 from tilework.runtime.pipelines.columns import taken
 from tilework.runtime.pipelines.folding import State

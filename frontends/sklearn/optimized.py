@@ -9,7 +9,7 @@ from typing import Any, Self
 from tilework.algebra.errors import UsageError
 from tilework.frontends.sklearn.emitter import Unsupported
 from tilework.frontends.sklearn.engine import Engine
-from tilework.frontends.sklearn.library import clone
+from tilework.frontends.sklearn.untyped import clone
 
 
 class Optimized(ABC):

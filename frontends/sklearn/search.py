@@ -13,10 +13,10 @@ from sklearn.pipeline import Pipeline
 
 from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.learner import Learner, penalty_name, penalty_of
-from tilework.frontends.sklearn.library import check_cv, clone, is_classifier, is_exactly
 from tilework.frontends.sklearn.optimized import Optimized
 from tilework.frontends.sklearn.training import SCORES
 from tilework.frontends.sklearn.training_data import RowsAndTarget, one_target
+from tilework.frontends.sklearn.untyped import check_cv, clone, is_classifier, is_exactly
 from tilework.runtime.pipelines.folding import State, joined, states_of_others
 
 

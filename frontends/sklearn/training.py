@@ -26,8 +26,8 @@ from tilework.frontends.sklearn.emitter import (
     TrainingData,
     convert,
 )
-from tilework.frontends.sklearn.library import is_exactly
 from tilework.frontends.sklearn.steps.linear import Regression, require_learned
+from tilework.frontends.sklearn.untyped import is_exactly
 from tilework.runtime.pipelines.interface import Input
 
 FIT, VALIDATE = "fit", "validate"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tilework.frontends.sklearn.emitter import Array, Unsupported
-from tilework.frontends.sklearn.library import issparse
+from tilework.frontends.sklearn.untyped import issparse
 from tilework.runtime.pipelines.columns import (
     Reader,
     as_rows,

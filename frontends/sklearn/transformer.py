@@ -20,13 +20,13 @@ from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Unsuppor
 from tilework.frontends.sklearn.engine import Engine
 from tilework.frontends.sklearn.importer import import_method
 from tilework.frontends.sklearn.learner import fitted_regression
-from tilework.frontends.sklearn.library import clone, is_exactly, issparse
 from tilework.frontends.sklearn.optimized import Optimized
 from tilework.frontends.sklearn.programs import alone, optimized, parts_of, take_parameters
 from tilework.frontends.sklearn.steps.composed import fitted_parts
 from tilework.frontends.sklearn.steps.linear import LEARNED
 from tilework.frontends.sklearn.sums import Sums
 from tilework.frontends.sklearn.training_data import SAMPLE, Rows, RowsAndTarget, one_target
+from tilework.frontends.sklearn.untyped import clone, is_exactly, issparse
 from tilework.interpreters.graph import evaluate_function, find_function
 from tilework.runtime.module import Module
 from tilework.runtime.pipelines.calls import in_blocks
@@ -123,7 +123,7 @@ class Transform:
 
     @staticmethod
     def to(fitted: Any, rows: Any, engine: Engine) -> Transform:
-        """That of an estimator for rows like these. Raises Unsupported."""
+        """Make the transform of an estimator for rows like these. Raises Unsupported."""
         program = import_method(fitted, taken(rows, np.arange(min(SAMPLE, rows.shape[0]))), "transform")
         [function] = program.module.ops
         assert isinstance(function, FuncOp)

@@ -11,7 +11,7 @@ from sklearn.pipeline import FeatureUnion, Pipeline
 
 from tilework.dialects.te.builder import KernelBuilder, Scalar
 from tilework.frontends.sklearn.emitter import Columns, Emitter, Features, Opaque, Step, Unsupported, convert, step
-from tilework.frontends.sklearn.library import is_exactly
+from tilework.frontends.sklearn.untyped import is_exactly
 
 
 @step(Pipeline)

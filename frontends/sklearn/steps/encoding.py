@@ -22,7 +22,7 @@ from tilework.frontends.sklearn.emitter import (
     Unsupported,
     step,
 )
-from tilework.frontends.sklearn.library import clone, is_exactly
+from tilework.frontends.sklearn.untyped import clone, is_exactly
 from tilework.runtime.pipelines.dictionary import OTHER, Dictionary
 
 

@@ -18,7 +18,7 @@ from tilework.dialects.matrix.base import matrix_of
 from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.te.builder import KernelBuilder, Scalar
 from tilework.frontends.sklearn.emitter import Array, Emitter, FittedStep, Numbers, Unsupported, element_of, step
-from tilework.frontends.sklearn.library import is_exactly
+from tilework.frontends.sklearn.untyped import is_exactly
 
 PENALIZED = (Ridge, Lasso, ElasticNet)
 """Regressions that have a penalty, `alpha`."""

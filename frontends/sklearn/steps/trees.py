@@ -21,7 +21,7 @@ from xdsl.ir import SSAValue
 from tilework.dialects.matrix import TreesOp
 from tilework.dialects.te.builder import KernelBuilder, Scalar
 from tilework.frontends.sklearn.emitter import Array, Emitter, Features, Numbers, Step, Unsupported, step
-from tilework.frontends.sklearn.library import allows_missing
+from tilework.frontends.sklearn.untyped import allows_missing
 
 DEEPEST = 64
 """Steps from a root, all of which every row takes: trees that are deeper stay scikit-learn's."""
