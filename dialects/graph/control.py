@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import DenseArrayBase, TensorType, i1, i32
-from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
-from xdsl.irdl import IRDLOperation, var_operand_def
+from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
+from xdsl.irdl import IRDLOperation, VarOperand, VarOpResult, var_operand_def
 from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -52,6 +52,34 @@ class ControlOp(IRDLOperation, ABC):
         if isinstance(sizes, DenseArrayBase):
             given = [int(size) for size in sizes.get_values()]
             self.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [*given[:-1], len(kept)])
+
+
+class RepeatedOp(ControlOp, ABC):
+    """An operator that runs its one body again and again on states, and makes new sequences meanwhile."""
+
+    if TYPE_CHECKING:  # each operator defines them, in its own order
+        states: VarOperand
+        outputs: VarOpResult
+        body: Region
+
+    @property
+    def bodies(self) -> Sequence[Block]:
+        return [self.body.block]
+
+    @property
+    def end_states(self) -> Sequence[SSAValue]:
+        """The results that are the last states."""
+        return self.outputs[: len(self.states)]
+
+    @property
+    def new_sequences(self) -> Sequence[SSAValue]:
+        """The results that have an element for each run."""
+        return self.outputs[len(self.states) :]
+
+    @property
+    def yielded(self) -> YieldOp:
+        """The end of the body."""
+        return yielded_by(self.body.block)
 
 
 class BindsSymbol(ABC):

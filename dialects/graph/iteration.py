@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import StringAttr, TensorType
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -25,21 +25,19 @@ from tilework.algebra.index_expr import Expr, var
 from tilework.dialects.graph.control import (
     CONDITION,
     BindsSymbol,
-    ControlOp,
+    RepeatedOp,
     parse_groups,
     parse_types,
     print_groups,
     sequence_of,
     verify_condition,
     verify_told_outside,
-    yielded_by,
 )
-from tilework.dialects.graph.structure import YieldOp
 from tilework.dialects.support.index_attr import DimsAttr, parse_expr_list
 
 
 @irdl_op_definition
-class WhileOp(ControlOp, BindsSymbol):
+class WhileOp(RepeatedOp, BindsSymbol):
     """A graph that is run again and again on the states that it has left, as long as the condition holds.
 
     %end, %all = graph.while %go at most [N] counting "K" from (%x) with (%k)
@@ -86,10 +84,6 @@ class WhileOp(ControlOp, BindsSymbol):
         )
 
     @property
-    def bodies(self) -> Sequence[Block]:
-        return [self.body.block]
-
-    @property
     def most(self) -> Expr | None:
         """How often it runs at most, where there is a limit."""
         return None if self.limit is None else self.limit.data[0]
@@ -103,21 +97,6 @@ class WhileOp(ControlOp, BindsSymbol):
         """How often it runs: a symbol, for one that makes sequences."""
         assert self.count is not None
         return var(self.count.data)
-
-    @property
-    def end_states(self) -> Sequence[SSAValue]:
-        """The results that are the last states."""
-        return self.outputs[: len(self.states)]
-
-    @property
-    def new_sequences(self) -> Sequence[SSAValue]:
-        """The results that have an element for each run."""
-        return self.outputs[len(self.states) :]
-
-    @property
-    def yielded(self) -> YieldOp:
-        """The end of the body."""
-        return yielded_by(self.body.block)
 
     def verify_(self) -> None:
         verify_condition(self.condition, "the condition")

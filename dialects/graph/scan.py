@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType, UnitAttr
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     irdl_op_definition,
@@ -22,21 +22,19 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph.control import (
-    ControlOp,
+    RepeatedOp,
     element_of,
     parse_groups,
     parse_types,
     print_groups,
     sequence_of,
     verify_told_outside,
-    yielded_by,
 )
-from tilework.dialects.graph.structure import YieldOp
 from tilework.dialects.support.shapes import dims_of
 
 
 @irdl_op_definition
-class ScanOp(ControlOp):
+class ScanOp(RepeatedOp):
     """A step for every element of sequences, each step with the states that the one before has left.
 
     %end, %all = graph.scan from (%h) over (%xs) with (%k)
@@ -81,28 +79,9 @@ class ScanOp(ControlOp):
         )
 
     @property
-    def bodies(self) -> Sequence[Block]:
-        return [self.body.block]
-
-    @property
     def steps(self) -> Expr:
         """How many steps there are."""
         return dims_of(self.sequences[0].type)[0]
-
-    @property
-    def end_states(self) -> Sequence[SSAValue]:
-        """The results that are states after the last step."""
-        return self.outputs[: len(self.states)]
-
-    @property
-    def new_sequences(self) -> Sequence[SSAValue]:
-        """The results that have an element for each step."""
-        return self.outputs[len(self.states) :]
-
-    @property
-    def yielded(self) -> YieldOp:
-        """The end of the body."""
-        return yielded_by(self.body.block)
 
     def verify_(self) -> None:
         if not self.sequences:
