@@ -1,0 +1,269 @@
+"""Products with weights of few bits, which stay so in memory: their numbers become floats in registers.
+
+A product of few rows takes as long as reading its weight. So the weight lies as it is read: panels of outputs, and in
+each panel block after block; of a block first the words of its numbers, then its scales and zero points, which are the
+bits of floats. Outputs are the last axis, that of lanes. `graph.block_quantized_dense %x,
+(graph.block_quantized_weight %q, %scale, %zero)` is `graph.dense %x, (graph.dequantize %q, %scale, %zero)`, but that
+scales and zero points are applied to the sum of each block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr, f32, i32, i64
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tilework.algebra.index_expr import Expr, ceildiv, const
+from tilework.algebra.predicate import less_than
+from tilework.dialects import arith
+from tilework.dialects.graph.base import Array, Category, GraphOp
+from tilework.dialects.graph.dequantize import BITS, QuantizedBlocksOp
+from tilework.dialects.graph.windows import with_axes
+from tilework.dialects.support.shapes import tensor_type
+from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
+
+PRODUCT, SUM, ROWS, ROW_SUMS = (f"block_quantized.{part}" for part in ("product", "sum", "rows", "row_sums"))
+"""The roles of stages: the sum of each block, the sum of the blocks, the rows and the sums of their blocks."""
+
+PANEL = 64
+"""Outputs side by side: some vectors, whatever the machine."""
+
+WORD = 32
+"""Bits of a word."""
+
+
+@dataclass(frozen=True)
+class BlockFormat:
+    """How blocks of so many numbers of so many bits lie in words. zeros: whether they have zero points."""
+
+    bits: int
+    block: int
+    zeros: bool
+
+    @property
+    def fills_words(self) -> bool:
+        """Whether a block ends with a word, as it has to."""
+        return self.block * self.bits % WORD == 0
+
+    @property
+    def in_word(self) -> int:
+        """How many numbers a word has."""
+        return WORD // self.bits
+
+    @property
+    def words(self) -> int:
+        """How many words the numbers of a block are."""
+        return self.block // self.in_word
+
+    def sizes(self, outputs: Expr, channels: Expr) -> tuple[Expr, ...]:
+        """The dimensions of a weight: panels, blocks, words of a block, outputs of a panel."""
+        return ceildiv(outputs, PANEL), ceildiv(channels, self.block), const(self.words + 1 + self.zeros), const(PANEL)
+
+
+@irdl_op_definition
+class BlockQuantizedWeightOp(QuantizedBlocksOp):
+    """u[p, b, v, l]: of output 64 * p + l, the words of block b, its scale, and its zero point if there are some.
+
+    Number t of word v is its bits from bits * t on. Behind the end there are zeros.
+
+    %u = graph.block_quantized_weight %q, %scale {bits = 4 : i64, block = 32 : i64}
+        : (tensor<100x96xi8>, tensor<100x3xf32>) -> tensor<2x3x5x64xi32>
+    """
+
+    name = "graph.block_quantized_weight"
+    CATEGORY: ClassVar[Category] = Category.COMPLEX
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    @property
+    def format(self) -> BlockFormat:
+        """How its blocks lie in words."""
+        return BlockFormat(self.bits.value.data, self.block.value.data, self.zero is not None)
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        sizes = self.require_blocks()
+        if not self.format.fills_words:
+            raise VerifyException(f"a block of {self.format.block} numbers of {self.format.bits} bits fills no words")
+        return [tensor_type(self.format.sizes(*sizes), i32)]
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        q, *by_block = inputs
+        format, (outputs, channels) = self.format, q.dims
+        sizes = format.sizes(outputs, channels)
+
+        def number(p: Expr, b: Expr, v: Expr, lane: Expr, t: Expr) -> Scalar:
+            o, c = PANEL * p + lane, format.block * b + format.in_word * v + t
+            there = [less_than(o, outputs), less_than(c, channels)]
+            bits = k.if_then_else(there, lambda: k.cast(q[o, c], i32), lambda: 0, i32) & (1 << format.bits) - 1
+            return bits << k.index(format.bits * t, i32)
+
+        def word(p: Expr, b: Expr, v: Expr, lane: Expr) -> Reduction:
+            return k.sum([format.in_word], lambda t: number(p, b, v, lane, t))
+
+        words = k.compute("words", (*sizes[:2], const(format.words), sizes[3]), word)
+
+        def of_block(p: Expr, b: Expr, v: Expr, lane: Expr) -> Scalar:
+            o = PANEL * p + lane
+
+            def bits(tensor: Tensor) -> Scalar:
+                return k.insert(arith.BitcastOp(tensor[o, b].value, i32))
+
+            def behind() -> Scalar:
+                scale, *zero = by_block
+                if not zero:
+                    return bits(scale)
+                return k.if_then_else([less_than(v, format.words + 1)], lambda: bits(scale), lambda: bits(zero[0]), i32)
+
+            return k.if_then_else([less_than(o, outputs)], behind, lambda: 0, i32)
+
+        def element(p: Expr, b: Expr, v: Expr, lane: Expr) -> Scalar:
+            here = [less_than(v, format.words)]
+            return k.if_then_else(here, lambda: words[p, b, v, lane], lambda: of_block(p, b, v, lane), i32)
+
+        return k.compute("block_quantized_weight", sizes, element)
+
+    def evaluate(self, *inputs: Array) -> Array:
+        q, *by_block = inputs
+        format = self.format
+        blocks = -(-q.shape[1] // format.block)
+        result = np.zeros((-(-len(q) // PANEL), blocks, format.words + len(by_block), PANEL), np.int32)
+        for panel, first in zip(result, range(0, len(q), PANEL), strict=True):
+            numbers = q[first : first + PANEL]
+            padded = np.pad(numbers, [(0, 0), (0, blocks * format.block - q.shape[1])]).view(np.uint8)
+            words = _packed(padded, format.bits).view("<i4").reshape(len(numbers), blocks, format.words)
+            panel[:, : format.words, : len(numbers)] = words.transpose(1, 2, 0)
+            for i, numbers_of_blocks in enumerate(by_block):
+                part = np.ascontiguousarray(numbers_of_blocks[first : first + PANEL].T)
+                panel[:, format.words + i, : len(numbers)] = part.view(np.int32)
+        return result
+
+
+@irdl_op_definition
+class BlockQuantizedDenseOp(GraphOp):
+    """graph.dense of a weight in panels of quantized blocks, with so many `outputs`. zeros: whether they have zero
+    points.
+
+    %y = graph.block_quantized_dense %x, %u {bits = 4 : i64, block = 32 : i64, outputs = 100 : i64}
+        : (tensor<1x96xf32>, tensor<2x3x5x64xi32>) -> tensor<1x100xf32>
+    """
+
+    name = "graph.block_quantized_dense"
+    CATEGORY: ClassVar[Category] = Category.COMPLEX
+    input = operand_def(TensorType)
+    weight = operand_def(TensorType)
+    bits = prop_def(IntegerAttr.constr(i64))
+    block = prop_def(IntegerAttr.constr(i64))
+    outputs = prop_def(IntegerAttr.constr(i64))
+    zeros = opt_prop_def(UnitAttr)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    @property
+    def format(self) -> BlockFormat:
+        """How the blocks of the weight lie in words."""
+        return BlockFormat(self.bits.value.data, self.block.value.data, self.zeros is not None)
+
+    def infer(self) -> Sequence[TensorType[Attribute]]:
+        x, u, outputs, format = self.dims(0), self.dims(1), self.outputs.value.data, self.format
+        if self.dtype(0) != f32 or self.dtype(1) != i32:
+            raise VerifyException(f"{self.name} multiplies f32 by words of i32, not {self.dtype(0)} by {self.dtype(1)}")
+        if format.bits not in BITS or format.block < 1 or not format.fills_words:
+            raise VerifyException(f"a block of {format.block} numbers of {format.bits} bits fills no words")
+        if len(x) < 2 or u != format.sizes(const(outputs), x[-1]):
+            raise VerifyException(
+                f"rows and the panels of a weight for {outputs} outputs are needed, not {self.input.type} and "
+                f"{self.weight.type}"
+            )
+        return [tensor_type((*x[:-1], const(outputs)), f32)]
+
+    def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
+        x, u = inputs
+        format, (panels, blocks, *_) = self.format, u.dims
+        rows = ["i"] if len(x.dims) == 2 else [f"i{axis}" for axis in range(len(x.dims) - 1)]
+        x = _in_blocks(k, x, rows, blocks, format)
+
+        def of_block(*index: Expr):
+            *i, p, lane, b = index
+
+            def term(v: Expr, t: Expr) -> Scalar:
+                up = u[p, b, v, lane] << k.index(WORD - format.bits - format.bits * t, i32)
+                number = k.cast(up >> WORD - format.bits, f32)
+                return x[(*i, format.block * b + format.in_word * v + t)] * number
+
+            return k.sum([format.words, format.in_word], term)
+
+        dims = (*x.dims[:-1], panels, const(PANEL))
+        product = k.compute("product", (*dims, blocks), with_axes([*rows, "p", "l", "b"], of_block), role=PRODUCT)
+        sums = _row_sums(k, x, rows, blocks, format) if format.zeros else None
+
+        def total(*index: Expr):
+            *i, p, lane = index
+
+            def term(b: Expr) -> Scalar:
+                def number(word: int) -> Scalar:
+                    return k.insert(arith.BitcastOp(u[p, b, word, lane].value, f32))
+
+                value = product[(*i, p, lane, b)]
+                if sums is not None:
+                    value = value - sums[(*i, b)] * number(format.words + 1)
+                return value * number(format.words)
+
+            return k.sum([blocks], term)
+
+        sum_ = k.compute("sum", dims, with_axes([*rows, "p", "l"], total), role=SUM)
+
+        def element(*index: Expr):
+            *i, o = index
+            return sum_[(*i, o // PANEL, o % PANEL)]
+
+        outputs = const(self.outputs.value.data)
+        return k.compute("dense", (*x.dims[:-1], outputs), with_axes([*rows, "o"], element))
+
+    def evaluate(self, *inputs: Array) -> Array:
+        x, u = inputs
+        format, outputs = self.format, self.outputs.value.data
+        words, of_blocks = u[:, :, : format.words], u[:, :, format.words :].view(np.float32)
+        shifts = WORD - format.bits - format.bits * np.arange(format.in_word, dtype=np.int32)
+        numbers = words[:, :, :, None] << shifts[:, None] >> WORD - format.bits  # p, b, v, t, lane
+        numbers = numbers.reshape(*numbers.shape[:2], format.block, PANEL).astype(np.float32)
+        if format.zeros:
+            numbers -= of_blocks[:, :, 1:]
+        weight = (numbers * of_blocks[:, :, :1]).transpose(0, 3, 1, 2).reshape(u.shape[0] * PANEL, -1)
+        return np.matmul(x, weight[:outputs, : x.shape[-1]].T)
+
+
+def _in_blocks(k: KernelBuilder, x: Tensor, rows: Sequence[str], blocks: Expr, format: BlockFormat) -> Tensor:
+    """Rows of whole blocks, with zeros behind the end."""
+    channels = x.dims[-1]
+    if channels % format.block == const(0):
+        return x
+
+    def element(*index: Expr) -> Scalar:
+        return k.if_then_else([less_than(index[-1], channels)], lambda: x[index], lambda: 0.0, f32)
+
+    return k.compute("rows", (*x.dims[:-1], format.block * blocks), with_axes([*rows, "c"], element), role=ROWS)
+
+
+def _row_sums(k: KernelBuilder, x: Tensor, rows: Sequence[str], blocks: Expr, format: BlockFormat) -> Tensor:
+    """The sums of the blocks of rows, which are multiplied with zero points."""
+
+    def element(*index: Expr) -> Reduction:
+        *i, b = index
+        return k.sum([format.block], lambda c: x[(*i, format.block * b + c)])
+
+    return k.compute("row_sums", (*x.dims[:-1], blocks), with_axes([*rows, "b"], element), role=ROW_SUMS)
+
+
+def _packed(numbers: Array, bits: int) -> Array:
+    """Bytes that hold so many of the lowest bits of numbers side by side, the first of them in the lowest bits."""
+    while bits < 8:
+        numbers = numbers[:, ::2] & np.uint8((1 << bits) - 1) | numbers[:, 1::2] << np.uint8(bits)
+        bits *= 2
+    return np.ascontiguousarray(numbers)
