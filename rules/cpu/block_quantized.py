@@ -18,7 +18,7 @@ from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Plan, ScheduleRule
 from tilework.rules.common.axes import axes_of
-from tilework.rules.common.fast_products import balanced, inlined_stages, part_of, sizes_of, takes
+from tilework.rules.common.fast_products import balanced, inlined_stages, sizes_of, takes
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise
 from tilework.rules.cpu.fetching import overlapped
@@ -86,21 +86,21 @@ class BlockQuantizedPlan(Plan[CpuTarget]):
             s.compute_inline(s.stage(name))
         around = _final(s, self.form, self.target)
         _product(s, self.form, _sum(s, self.form, around, self.target), self.target)
-        for stage in self.form.before:
-            schedule_elementwise(s, s.stage(stage.stage.data), stage, self.target, None)
+        rows, sums = self.form.before
+        schedule_elementwise(s, s.stage(rows.stage.data), rows, self.target, None)
+        s.unroll(s.stage(sums.stage.data).axes["c"])
 
 
 def _form(kernel: KernelOp, target: CpuTarget) -> BlockQuantizedForm | None:
     """The form of a kernel, None if it is another, or the last stage takes results in another order."""
-    optional = [role for role in (ROWS, ROW_SUMS) if part_of(kernel, role) is not None]
-    found = inlined_stages(kernel, [PRODUCT, SUM, *optional])
+    found = inlined_stages(kernel, [ROWS, ROW_SUMS, PRODUCT, SUM])
     if found is None:
         return None
     inlined, stages, final = found
     rows = sizes_of(final)[:-1]
     if not final.spatial or not prod(rows) or not _takes_rows(final):
         return None
-    before, product = [stages[role] for role in optional], stages[PRODUCT]
+    before, product = [stages[ROWS], stages[ROW_SUMS]], stages[PRODUCT]
     [words] = {r.tensor.index for r in product.reads if isinstance(r.tensor, BlockArgument) and r.result.type == i32}
     return BlockQuantizedForm(inlined, before, product, stages[SUM], final, words, *_tile(rows, target))
 

@@ -58,6 +58,16 @@ class BlockFormat:
         return WORD // self.bits
 
     @property
+    def middle(self) -> int:
+        """What is added to a number, so that it has no sign."""
+        return 1 << self.bits - 1
+
+    @property
+    def mask(self) -> int:
+        """The bits of a number."""
+        return (1 << self.bits) - 1
+
+    @property
     def words(self) -> int:
         """How many words the numbers of a block are."""
         return self.block // self.in_word
@@ -101,8 +111,8 @@ class BlockQuantizedWeightOp(QuantizedBlocksOp):
         def number(p: Expr, b: Expr, v: Expr, lane: Expr, t: Expr) -> Scalar:
             o, c = PANEL * p + lane, format.block * b + format.in_word * v + t
             there = [less_than(o, outputs), less_than(c, channels)]
-            bits = k.if_then_else(there, lambda: k.cast(q[o, c], i32), lambda: 0, i32) & (1 << format.bits) - 1
-            return bits << k.index(format.bits * t, i32)
+            above = k.if_then_else(there, lambda: k.cast(q[o, c], i32) + format.middle, lambda: 0, i32)
+            return (above & format.mask) << k.index(format.bits * t, i32)
 
         def word(p: Expr, b: Expr, v: Expr, lane: Expr) -> Reduction:
             return k.sum([format.in_word], lambda t: number(p, b, v, lane, t))
@@ -112,14 +122,17 @@ class BlockQuantizedWeightOp(QuantizedBlocksOp):
         def of_block(p: Expr, b: Expr, v: Expr, lane: Expr) -> Scalar:
             o = PANEL * p + lane
 
-            def bits(tensor: Tensor) -> Scalar:
-                return k.insert(arith.BitcastOp(tensor[o, b].value, i32))
+            def bits(number: Scalar) -> Scalar:
+                return k.insert(arith.BitcastOp(number.value, i32))
 
             def behind() -> Scalar:
-                scale, *zero = by_block
-                if not zero:
-                    return bits(scale)
-                return k.if_then_else([less_than(v, format.words + 1)], lambda: bits(scale), lambda: bits(zero[0]), i32)
+                scale, *zeros = by_block
+                for zero in zeros:
+                    is_scale = [less_than(v, format.words + 1)]
+                    return k.if_then_else(
+                        is_scale, lambda: bits(scale[o, b]), lambda: bits(zero[o, b] + format.middle), i32
+                    )
+                return bits(scale[o, b])
 
             return k.if_then_else([less_than(o, outputs)], behind, lambda: 0, i32)
 
@@ -136,11 +149,12 @@ class BlockQuantizedWeightOp(QuantizedBlocksOp):
         result = np.zeros((-(-len(q) // PANEL), blocks, format.words + len(by_block), PANEL), np.int32)
         for panel, first in zip(result, range(0, len(q), PANEL), strict=True):
             numbers = q[first : first + PANEL]
-            padded = np.pad(numbers, [(0, 0), (0, blocks * format.block - q.shape[1])]).view(np.uint8)
+            above = numbers.view(np.uint8) + np.uint8(format.middle)  # which wraps around
+            padded = np.pad(above, [(0, 0), (0, blocks * format.block - q.shape[1])])
             words = _packed(padded, format.bits).view("<i4").reshape(len(numbers), blocks, format.words)
             panel[:, : format.words, : len(numbers)] = words.transpose(1, 2, 0)
-            for i, numbers_of_blocks in enumerate(by_block):
-                part = np.ascontiguousarray(numbers_of_blocks[first : first + PANEL].T)
+            for i, (of_blocks, more) in enumerate(zip(by_block, (0, format.middle), strict=False)):
+                part = np.ascontiguousarray(of_blocks[first : first + PANEL].T) + np.float32(more)
                 panel[:, format.words + i, : len(numbers)] = part.view(np.int32)
         return result
 
@@ -186,22 +200,20 @@ class BlockQuantizedDenseOp(GraphOp):
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Tensor:
         x, u = inputs
         format, (panels, blocks, *_) = self.format, u.dims
-        rows = ["i"] if len(x.dims) == 2 else [f"i{axis}" for axis in range(len(x.dims) - 1)]
-        x = _in_blocks(k, x, rows, blocks, format)
+        axes = ["i"] if len(x.dims) == 2 else [f"i{axis}" for axis in range(len(x.dims) - 1)]
+        x = _in_blocks(k, x, axes, blocks, format)
+        rows, sums = _rows(k, x, axes, format), _row_sums(k, x, axes, blocks, format)
 
         def of_block(*index: Expr):
             *i, p, lane, b = index
 
             def term(v: Expr, t: Expr) -> Scalar:
-                up = u[p, b, v, lane] << k.index(WORD - format.bits - format.bits * t, i32)
-                number = k.cast(up >> WORD - format.bits, f32)
-                return x[(*i, format.block * b + format.in_word * v + t)] * number
+                return rows[(*i, format.words * b + v, t)] * k.cast(_number(k, u[p, b, v, lane], t, format), f32)
 
             return k.sum([format.words, format.in_word], term)
 
         dims = (*x.dims[:-1], panels, const(PANEL))
-        product = k.compute("product", (*dims, blocks), with_axes([*rows, "p", "l", "b"], of_block), role=PRODUCT)
-        sums = _row_sums(k, x, rows, blocks, format) if format.zeros else None
+        product = k.compute("product", (*dims, blocks), with_axes([*axes, "p", "l", "b"], of_block), role=PRODUCT)
 
         def total(*index: Expr):
             *i, p, lane = index
@@ -210,36 +222,45 @@ class BlockQuantizedDenseOp(GraphOp):
                 def number(word: int) -> Scalar:
                     return k.insert(arith.BitcastOp(u[p, b, word, lane].value, f32))
 
-                value = product[(*i, p, lane, b)]
-                if sums is not None:
-                    value = value - sums[(*i, b)] * number(format.words + 1)
-                return value * number(format.words)
+                zero = number(format.words + 1) if format.zeros else format.middle
+                return (product[(*i, p, lane, b)] - sums[(*i, b)] * zero) * number(format.words)
 
             return k.sum([blocks], term)
 
-        sum_ = k.compute("sum", dims, with_axes([*rows, "p", "l"], total), role=SUM)
+        sum_ = k.compute("sum", dims, with_axes([*axes, "p", "l"], total), role=SUM)
 
         def element(*index: Expr):
             *i, o = index
             return sum_[(*i, o // PANEL, o % PANEL)]
 
         outputs = const(self.outputs.value.data)
-        return k.compute("dense", (*x.dims[:-1], outputs), with_axes([*rows, "o"], element))
+        return k.compute("dense", (*x.dims[:-1], outputs), with_axes([*axes, "o"], element))
 
     def evaluate(self, *inputs: Array) -> Array:
         x, u = inputs
         format, outputs = self.format, self.outputs.value.data
-        words, of_blocks = u[:, :, : format.words], u[:, :, format.words :].view(np.float32)
-        shifts = WORD - format.bits - format.bits * np.arange(format.in_word, dtype=np.int32)
-        numbers = words[:, :, :, None] << shifts[:, None] >> WORD - format.bits  # p, b, v, t, lane
+        words, of_blocks = u[:, :, : format.words].view(np.uint32), u[:, :, format.words :].view(np.float32)
+        shifts = format.bits * np.arange(format.in_word, dtype=np.uint32)[:, None]
+        numbers = words[:, :, :, None] >> shifts & np.uint32(format.mask)  # p, b, v, t, lane
         numbers = numbers.reshape(*numbers.shape[:2], format.block, PANEL).astype(np.float32)
-        if format.zeros:
-            numbers -= of_blocks[:, :, 1:]
+        numbers -= of_blocks[:, :, 1:] if format.zeros else np.float32(format.middle)
         weight = (numbers * of_blocks[:, :, :1]).transpose(0, 3, 1, 2).reshape(u.shape[0] * PANEL, -1)
         return np.matmul(x, weight[:outputs, : x.shape[-1]].T)
 
 
-def _in_blocks(k: KernelBuilder, x: Tensor, rows: Sequence[str], blocks: Expr, format: BlockFormat) -> Tensor:
+def _number(k: KernelBuilder, word: Scalar, t: Expr, format: BlockFormat) -> Scalar:
+    """A number of a word where it is, so many bits further up; the last one at the end, since it has no sign."""
+
+    def in_place() -> Scalar:
+        return word & k.constant(format.mask, i32) << k.index(format.bits * t, i32)
+
+    def at_end() -> Scalar:
+        return k.insert(arith.ShRUIOp(word.value, k.constant(WORD - format.bits, i32).value))
+
+    return k.if_then_else([less_than(t, format.in_word - 1)], in_place, at_end, i32)
+
+
+def _in_blocks(k: KernelBuilder, x: Tensor, axes: Sequence[str], blocks: Expr, format: BlockFormat) -> Tensor:
     """Rows of whole blocks, with zeros behind the end."""
     channels = x.dims[-1]
     if channels % format.block == const(0):
@@ -248,17 +269,30 @@ def _in_blocks(k: KernelBuilder, x: Tensor, rows: Sequence[str], blocks: Expr, f
     def element(*index: Expr) -> Scalar:
         return k.if_then_else([less_than(index[-1], channels)], lambda: x[index], lambda: 0.0, f32)
 
-    return k.compute("rows", (*x.dims[:-1], format.block * blocks), with_axes([*rows, "c"], element), role=ROWS)
+    return k.compute("padded", (*x.dims[:-1], format.block * blocks), with_axes([*axes, "c"], element))
 
 
-def _row_sums(k: KernelBuilder, x: Tensor, rows: Sequence[str], blocks: Expr, format: BlockFormat) -> Tensor:
+def _rows(k: KernelBuilder, x: Tensor, axes: Sequence[str], format: BlockFormat) -> Tensor:
+    """What is multiplied with the numbers of a word where they are: as much smaller."""
+
+    def element(*index: Expr) -> Scalar:
+        *i, v, t = index
+        exponent = 127 - format.bits * (t % (format.in_word - 1))
+        factor = k.insert(arith.BitcastOp((k.index(exponent, i32) << 23).value, f32))
+        return x[(*i, format.in_word * v + t)] * factor
+
+    dims = (*x.dims[:-1], x.dims[-1] // format.in_word, const(format.in_word))
+    return k.compute("rows", dims, with_axes([*axes, "v", "t"], element), role=ROWS)
+
+
+def _row_sums(k: KernelBuilder, x: Tensor, axes: Sequence[str], blocks: Expr, format: BlockFormat) -> Tensor:
     """The sums of the blocks of rows, which are multiplied with zero points."""
 
     def element(*index: Expr) -> Reduction:
         *i, b = index
         return k.sum([format.block], lambda c: x[(*i, format.block * b + c)])
 
-    return k.compute("row_sums", (*x.dims[:-1], blocks), with_axes([*rows, "b"], element), role=ROW_SUMS)
+    return k.compute("row_sums", (*x.dims[:-1], blocks), with_axes([*axes, "b"], element), role=ROW_SUMS)
 
 
 def _packed(numbers: Array, bits: int) -> Array:
