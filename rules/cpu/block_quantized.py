@@ -20,7 +20,6 @@ from tilework.rules.base import Plan, ScheduleRule
 from tilework.rules.common.axes import axes_of
 from tilework.rules.common.fast_products import balanced, inlined_stages, sizes_of, takes
 from tilework.rules.cpu.costs import elementwise_cycles, memory_cycles
-from tilework.rules.cpu.elementwise import schedule_elementwise
 from tilework.rules.cpu.fetching import overlapped
 from tilework.rules.cpu.parallel import parallel_prefix
 from tilework.targets.cpu.target import CpuTarget
@@ -34,12 +33,12 @@ CHAINS = 8
 
 @dataclass(frozen=True)
 class BlockQuantizedForm:
-    """The stages by what they compute, once those `inlined` are. before: stages on rows alone, which come first. words:
-    the number of the argument that is the weight. rows: how many along each axis are multiplied at a time with so many
-    vectors of outputs."""
+    """The stages by what they compute, once those `inlined` are. words: the number of the argument that is the
+    weight. rows: how many along each axis are multiplied at a time with so many vectors of outputs."""
 
     inlined: list[str]
-    before: list[ComputeOp]
+    rows_in_words: ComputeOp
+    row_sums: ComputeOp
     product: ComputeOp
     sum: ComputeOp
     final: ComputeOp
@@ -86,9 +85,7 @@ class BlockQuantizedPlan(Plan[CpuTarget]):
             s.compute_inline(s.stage(name))
         around = _final(s, self.form, self.target)
         _product(s, self.form, _sum(s, self.form, around, self.target), self.target)
-        rows, sums = self.form.before
-        schedule_elementwise(s, s.stage(rows.stage.data), rows, self.target, None)
-        s.unroll(s.stage(sums.stage.data).axes["c"])
+        _rows(s, self.form)
 
 
 def _form(kernel: KernelOp, target: CpuTarget) -> BlockQuantizedForm | None:
@@ -100,9 +97,10 @@ def _form(kernel: KernelOp, target: CpuTarget) -> BlockQuantizedForm | None:
     rows = sizes_of(final)[:-1]
     if not final.spatial or not prod(rows) or not _takes_rows(final):
         return None
-    before, product = [stages[ROWS], stages[ROW_SUMS]], stages[PRODUCT]
+    product = stages[PRODUCT]
     [words] = {r.tensor.index for r in product.reads if isinstance(r.tensor, BlockArgument) and r.result.type == i32}
-    return BlockQuantizedForm(inlined, before, product, stages[SUM], final, words, *_tile(rows, target))
+    of_roles = (stages[role] for role in (ROWS, ROW_SUMS, PRODUCT, SUM))
+    return BlockQuantizedForm(inlined, *of_roles, final, words, *_tile(rows, target))
 
 
 def _takes_rows(final: ComputeOp) -> bool:
@@ -126,6 +124,12 @@ def _tile(rows: Sequence[int], target: CpuTarget) -> tuple[tuple[int, ...], int]
         tile = tuple(balanced(n, count) if axis == longest else 1 for axis, n in enumerate(rows))
     vectors = next(v for v in (8, 4, 2, 1) if v <= most and v * prod(tile) <= max(sums, prod(tile)))
     return tile, vectors
+
+
+def _rows(s: ScheduleBuilder, form: BlockQuantizedForm) -> None:
+    """What comes first: rows as numbers of words are multiplied with them, and the sums of their blocks."""
+    s.vectorize(list(s.stage(form.rows_in_words.stage.data).axes.values())[-1])
+    s.unroll(list(s.stage(form.row_sums.stage.data).axes.values())[-1])
 
 
 def _final(s: ScheduleBuilder, form: BlockQuantizedForm, target: CpuTarget) -> SSAValue:

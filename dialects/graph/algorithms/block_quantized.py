@@ -125,16 +125,13 @@ class BlockQuantizedWeightOp(QuantizedBlocksOp):
             def bits(number: Scalar) -> Scalar:
                 return k.insert(arith.BitcastOp(number.value, i32))
 
-            def behind() -> Scalar:
-                scale, *zeros = by_block
-                for zero in zeros:
-                    is_scale = [less_than(v, format.words + 1)]
-                    return k.if_then_else(
-                        is_scale, lambda: bits(scale[o, b]), lambda: bits(zero[o, b] + format.middle), i32
-                    )
-                return bits(scale[o, b])
+            def of_output() -> Scalar:
+                scale, *zeros = (tensor[o, b] for tensor in by_block)
+                if not zeros:
+                    return bits(scale)
+                return bits(k.select(k.index(v, i32).compare("eq", format.words), scale, zeros[0] + format.middle))
 
-            return k.if_then_else([less_than(o, outputs)], behind, lambda: 0, i32)
+            return k.if_then_else([less_than(o, outputs)], of_output, lambda: 0, i32)
 
         def element(p: Expr, b: Expr, v: Expr, lane: Expr) -> Scalar:
             here = [less_than(v, format.words)]
