@@ -11,7 +11,8 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import BlockArgument, SSAValue
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import const, var
+from tilework.algebra.index_expr import ceildiv, const, var
+from tilework.analysis.sizes import size_of
 from tilework.dialects.graph.algorithms.block_quantized import PANEL, PRODUCT, ROW_SUMS, ROWS, SUM
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
@@ -27,8 +28,11 @@ from tilework.targets.cpu.target import CpuTarget
 STEPS = 3
 """Shifts and the like that make a float of a number's bits."""
 
-CHAINS = 8
-"""So many sums side by side keep a core busy, each of which waits for the one before."""
+MOST_ROWS = 8
+"""More rows at a time save hardly any more of taking numbers out of words."""
+
+OPEN_ROWS = 4
+"""So many rows are multiplied at a time where it is open how many there are: there is code for each number of them."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +53,11 @@ class BlockQuantizedForm:
     @property
     def all_rows(self) -> int:
         """How many rows there are."""
-        return prod(sizes_of(self.final)[:-1])
+        return size_of(self.final.spatial[:-1])
 
 
 class BlockQuantized(ScheduleRule[CpuTarget]):
-    """For known numbers of rows, which are the last stage's rows."""
+    """The rows are those of the last stage."""
 
     BENEFIT: ClassVar[int] = 1
 
@@ -95,7 +99,7 @@ def _form(kernel: KernelOp, target: CpuTarget) -> BlockQuantizedForm | None:
         return None
     inlined, stages, final = found
     rows = sizes_of(final)[:-1]
-    if not final.spatial or not prod(rows) or not _takes_rows(final):
+    if not final.spatial or not _takes_rows(final):
         return None
     product = stages[PRODUCT]
     [words] = {r.tensor.index for r in product.reads if isinstance(r.tensor, BlockArgument) and r.result.type == i32}
@@ -114,15 +118,22 @@ def _takes_rows(final: ComputeOp) -> bool:
 
 def _tile(rows: Sequence[int], target: CpuTarget) -> tuple[tuple[int, ...], int]:
     """How many rows along each axis, and how many vectors of outputs are multiplied at a time: the more rows, the more
-    often is used what was made of a word."""
-    sums, most = target.vector_registers * 3 // 4, PANEL // target.lanes(32)  # the other registers are for words
-    count = balanced(prod(rows), min(sums, 12))
-    longest = max(range(len(rows)), key=lambda axis: rows[axis])
+    often is used what was made of a word.
+
+    Of open numbers of rows, there may be as few as one, whose vectors have to be enough to keep a core busy.
+    """
+    sums, most = target.vector_registers // 2, PANEL // target.lanes(32)  # the other registers are for words
+    if 0 in rows:
+        axis = max(axis for axis, n in enumerate(rows) if n == 0)
+        count = OPEN_ROWS
+    else:
+        axis = max(range(len(rows)), key=lambda axis: rows[axis])
+        count = balanced(prod(rows), MOST_ROWS)
     if count == prod(rows):
         tile = tuple(rows)
     else:
-        tile = tuple(balanced(n, count) if axis == longest else 1 for axis, n in enumerate(rows))
-    vectors = next(v for v in (8, 4, 2, 1) if v <= most and v * prod(tile) <= max(sums, prod(tile)))
+        tile = tuple(count if at == axis and not n else balanced(n, count) if at == axis else 1 for at, n in enumerate(rows))
+    vectors = next(v for v in (8, 4, 2, 1) if v <= most and (v == 1 or v * prod(tile) <= sums))
     return tile, vectors
 
 
@@ -133,17 +144,22 @@ def _rows(s: ScheduleBuilder, form: BlockQuantizedForm) -> None:
 
 
 def _final(s: ScheduleBuilder, form: BlockQuantizedForm, target: CpuTarget) -> SSAValue:
-    """Panels on several threads; the loop around what is multiplied at a time."""
+    """Rows and panels on several threads; the loop around what is multiplied at a time."""
     *rows, outputs = s.stage(form.final.stage.data).axes.values()
     panel, inside = s.split(outputs, PANEL)
     part, inside = s.split(inside, form.vectors * target.lanes(32))
-    tiles = [s.split(axis, size, Tail.SHIFT) for axis, size in zip(rows, form.rows, strict=True)]
+    extents = [extent for _, extent in form.final.spatial[:-1]]
+    tiles = [
+        s.split(axis, size, Tail.SHIFT if extent.is_constant else Tail.GUARD)
+        for axis, size, extent in zip(rows, form.rows, extents, strict=True)
+    ]
     vectors, lane = s.split(inside, target.lanes(32))
-    around = [part, *(outer for outer, _ in tiles)]
-    s.reorder([panel, *around, *(row for _, row in tiles), vectors, lane])
+    loops = [(outer, ceildiv(extent, n)) for (outer, _), extent, n in zip(tiles, extents, form.rows, strict=True)]
+    loops.append((panel, const(sizes_of(form.product)[-3])))
+    s.reorder([*(axis for axis, _ in loops), part, *(row for _, row in tiles), vectors, lane])
     s.vectorize(lane)
-    parallel_prefix(s, [(panel, const(sizes_of(form.product)[-3]))], [axes_of(form.product)], target)
-    return around[-1]
+    parallel_prefix(s, loops, [axes_of(form.product)], target)
+    return part
 
 
 def _sum(s: ScheduleBuilder, form: BlockQuantizedForm, around: SSAValue, target: CpuTarget) -> SSAValue:
