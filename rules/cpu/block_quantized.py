@@ -15,7 +15,7 @@ from tilework.algebra.index_expr import ceildiv, const, var
 from tilework.analysis.sizes import size_of
 from tilework.dialects.graph.algorithms.block_quantized import PANEL, PRODUCT, ROW_SUMS, ROWS, SUM
 from tilework.dialects.schedule import Tail
-from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
+from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Plan, ScheduleRule
 from tilework.rules.common.axes import axes_of
@@ -89,7 +89,7 @@ class BlockQuantizedPlan(Plan[CpuTarget]):
             s.compute_inline(s.stage(name))
         around = _final(s, self.form, self.target)
         _product(s, self.form, _sum(s, self.form, around, self.target), self.target)
-        _rows(s, self.form)
+        _rows(s, self.form, self.target)
 
 
 def _form(kernel: KernelOp, target: CpuTarget) -> BlockQuantizedForm | None:
@@ -98,13 +98,14 @@ def _form(kernel: KernelOp, target: CpuTarget) -> BlockQuantizedForm | None:
     if found is None:
         return None
     inlined, stages, final = found
-    rows = sizes_of(final)[:-1]
     if not final.spatial or not _takes_rows(final):
         return None
     product = stages[PRODUCT]
     [words] = {r.tensor.index for r in product.reads if isinstance(r.tensor, BlockArgument) and r.result.type == i32}
-    of_roles = (stages[role] for role in (ROWS, ROW_SUMS, PRODUCT, SUM))
-    return BlockQuantizedForm(inlined, *of_roles, final, words, *_tile(rows, target))
+    rows, vectors = _tile(sizes_of(final)[:-1], target)
+    return BlockQuantizedForm(
+        inlined, stages[ROWS], stages[ROW_SUMS], product, stages[SUM], final, words, rows, vectors
+    )
 
 
 def _takes_rows(final: ComputeOp) -> bool:
@@ -122,25 +123,25 @@ def _tile(rows: Sequence[int], target: CpuTarget) -> tuple[tuple[int, ...], int]
 
     Of open numbers of rows, there may be as few as one, whose vectors have to be enough to keep a core busy.
     """
-    sums, most = target.vector_registers // 2, PANEL // target.lanes(32)  # the other registers are for words
+    longest = max(range(len(rows)), key=lambda axis: rows[axis])
     if 0 in rows:
-        axis = max(axis for axis, n in enumerate(rows) if n == 0)
-        count = OPEN_ROWS
-    else:
-        axis = max(range(len(rows)), key=lambda axis: rows[axis])
-        count = balanced(prod(rows), MOST_ROWS)
-    if count == prod(rows):
+        last = max(axis for axis, count in enumerate(rows) if not count)
+        tile = tuple(OPEN_ROWS if axis == last else 1 for axis in range(len(rows)))
+    elif prod(rows) <= MOST_ROWS:
         tile = tuple(rows)
     else:
-        tile = tuple(count if at == axis and not n else balanced(n, count) if at == axis else 1 for at, n in enumerate(rows))
-    vectors = next(v for v in (8, 4, 2, 1) if v <= most and (v == 1 or v * prod(tile) <= sums))
-    return tile, vectors
+        tile = tuple(balanced(n, MOST_ROWS) if axis == longest else 1 for axis, n in enumerate(rows))
+    sums = target.vector_registers // 2  # the other registers are for words, and what is made of them
+    return tile, min(PANEL // target.lanes(32), 1 << max(sums // prod(tile), 1).bit_length() - 1)
 
 
-def _rows(s: ScheduleBuilder, form: BlockQuantizedForm) -> None:
+def _rows(s: ScheduleBuilder, form: BlockQuantizedForm, target: CpuTarget) -> None:
     """What comes first: rows as numbers of words are multiplied with them, and the sums of their blocks."""
-    s.vectorize(list(s.stage(form.rows_in_words.stage.data).axes.values())[-1])
-    s.unroll(list(s.stage(form.row_sums.stage.data).axes.values())[-1])
+    for stage in (form.rows_in_words, form.row_sums):
+        axes = list(s.stage(stage.stage.data).axes.values())
+        rows = zip(axes, (extent for _, extent in form.final.spatial[:-1]), strict=False)
+        s.unroll(axes[-1])
+        parallel_prefix(s, list(rows), [axes_of(stage)], target)
 
 
 def _final(s: ScheduleBuilder, form: BlockQuantizedForm, target: CpuTarget) -> SSAValue:

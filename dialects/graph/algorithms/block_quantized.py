@@ -1,10 +1,14 @@
 """Products with weights of few bits, which stay so in memory: their numbers become floats in registers.
 
-A product of few rows takes as long as reading its weight. So the weight lies as it is read: panels of outputs, and in
-each panel block after block; of a block first the words of its numbers, then its scales and zero points, which are the
-bits of floats. Outputs are the last axis, that of lanes. `graph.block_quantized_dense %x,
+A product of few rows takes as long as reading its weight. So the weight lies as it is read: panels of outputs, in a
+panel block after block, and of a block the words of its numbers first, then its scales, and its zero points if there
+are some, both as the bits of floats. The last axis are outputs, which become lanes.
+
+In words, numbers have no sign: the middle of their range is added to them and to zero points. All but the last number
+of a word become floats where they are, some bits further up: what they are multiplied with is as much smaller. So a
+vector of weights costs two instructions besides the multiplication. `graph.block_quantized_dense %x,
 (graph.block_quantized_weight %q, %scale, %zero)` is `graph.dense %x, (graph.dequantize %q, %scale, %zero)`, but that
-scales and zero points are applied to the sum of each block.
+scale and zero point are applied to the sum of a block.
 """
 
 from __future__ import annotations
@@ -81,7 +85,8 @@ class BlockFormat:
 class BlockQuantizedWeightOp(QuantizedBlocksOp):
     """u[p, b, v, l]: of output 64 * p + l, the words of block b, its scale, and its zero point if there are some.
 
-    Number t of word v is its bits from bits * t on. Behind the end there are zeros.
+    Number t of word v, more by 2^(bits - 1), is its bits from bits * t on, and zero points are more by as much. What is
+    behind the last output is zero.
 
     %u = graph.block_quantized_weight %q, %scale {bits = 4 : i64, block = 32 : i64}
         : (tensor<100x96xi8>, tensor<100x3xf32>) -> tensor<2x3x5x64xi32>
@@ -115,7 +120,10 @@ class BlockQuantizedWeightOp(QuantizedBlocksOp):
             return (above & format.mask) << k.index(format.bits * t, i32)
 
         def word(p: Expr, b: Expr, v: Expr, lane: Expr) -> Reduction:
-            return k.sum([format.in_word], lambda t: number(p, b, v, lane, t))
+            def of_place(t: Expr) -> Scalar:
+                return number(p, b, v, lane, t)
+
+            return k.sum([format.in_word], of_place)
 
         words = k.compute("words", (*sizes[:2], const(format.words), sizes[3]), word)
 
@@ -287,7 +295,11 @@ def _row_sums(k: KernelBuilder, x: Tensor, axes: Sequence[str], blocks: Expr, fo
 
     def element(*index: Expr) -> Reduction:
         *i, b = index
-        return k.sum([format.block], lambda c: x[(*i, format.block * b + c)])
+
+        def term(c: Expr) -> Scalar:
+            return x[(*i, format.block * b + c)]
+
+        return k.sum([format.block], term)
 
     return k.compute("row_sums", (*x.dims[:-1], blocks), with_axes([*axes, "b"], element), role=ROW_SUMS)
 
