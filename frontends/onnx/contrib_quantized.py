@@ -163,7 +163,7 @@ def matmul_of_few_bits(node: Node) -> str:
         raise node.error("columns in another order (g_idx) are not supported")
     blocks = -(-columns // block)
     zeros_of_row = -(-blocks * bits // 8)
-    number_type = {2: TensorProto.UINT2, 4: TensorProto.UINT4, 8: TensorProto.UINT8}[bits]
+    number_type = TensorProto.UINT8 if bits == 8 else TensorProto.UINT4  # the opset of the text has no UINT2 here
     integers = f"""
    counts = Cast <to = {number_type}> (in_rows)
    weight = DequantizeLinear <axis = 1, block_size = {block}> (counts, scales, zero_points)"""
