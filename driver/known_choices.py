@@ -27,7 +27,7 @@ def choose(module: ModuleOp, session: Session) -> None:
     if known is not None:
         _become(module, known[0].decode(), session)
         return
-    session.run("optimize-graph", module)
+    session.run("optimize-graph", module, precision=session.precision)
     for function in graph_functions(module):
         price_ahead(function, session)
     session.run("apply-rules", module, precision=session.precision)

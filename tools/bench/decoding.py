@@ -130,14 +130,11 @@ def measure_decoding(layers: int, threads: Sequence[int], repeat: int) -> dict[s
     return {"layers": layers, "weight_bytes": weight_bytes(layers), "runs": runs}
 
 
-def _measured(
-    models: Mapping[int, str], artefact: str, streaming: str, threads: int, repeat: int
-) -> dict[str, Any]:
+def _measured(models: Mapping[int, str], artefact: str, streaming: str, threads: int, repeat: int) -> dict[str, Any]:
     with ExitStack() as running:
 
         def start(kind: str, model: str, ours: str) -> Subject:
-            given = {"artefact": ours, "model": model, "dims": {}}
-            return running.enter_context(Subject(kind, **given, threads=threads))
+            return running.enter_context(Subject(kind, artefact=ours, model=model, dims={}, threads=threads))
 
         engines = {OURS: start("tilework", models[min(models)], artefact)}
         engines |= {name: start("onnxruntime", models[level], artefact) for name, level in LEVELS.items()}

@@ -13,6 +13,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from tilework.algebra.index_expr import product
 from tilework.analysis.parameters import values_from_parameters
+from tilework.analysis.precision import precision_of
 from tilework.analysis.program_targets import is_on_host, target_of
 from tilework.analysis.sizes import bytes_of
 from tilework.dialects.graph.algorithms.block_quantized import (
@@ -24,7 +25,6 @@ from tilework.dialects.graph.dense import DenseOp
 from tilework.dialects.graph.dequantize import DequantizeOp
 from tilework.dialects.graph.movement import TransposeOp
 from tilework.dialects.support.locations import copy_location
-from tilework.targets import Target
 from tilework.transforms.graph.patterns import GraphPatternPass
 from tilework.transforms.graph.writer import Writer
 
@@ -38,15 +38,20 @@ class KeepQuantizedBlocks(GraphPatternPass):
 
     Other dequantized weights become floats before the first run, as all that depends on parameters only: weights that
     stay in a core's cache, blocks that do not fill words, and those of so many rows (`quantized_rows` of the target)
-    that algorithms for floats are faster. Requires graph-transpose-weights; run it before graph-fold-parameters.
+    that algorithms for floats are faster. So do all with `precision` "direct", with which an infinity reaches results as
+    it is. Requires graph-transpose-weights; run it before graph-fold-parameters.
     """
 
     name = "graph-keep-quantized-blocks"
     numerics: ClassVar = "reassociates"
 
+    precision: str = "default"
+
     def patterns(self, op: Operation) -> Sequence[RewritePattern]:
         assert isinstance(op, FuncOp)
-        return [MultiplyQuantizedBlocks(values_from_parameters(op), target_of(op))]
+        if not precision_of(self.precision).scales_last:
+            return []
+        return [MultiplyQuantizedBlocks(values_from_parameters(op))]
 
 
 @dataclass(frozen=True)
@@ -57,12 +62,11 @@ class MultiplyQuantizedBlocks(RewritePattern):
     """
 
     known: Set[SSAValue]
-    target: Target
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DenseOp, rewriter: PatternRewriter) -> None:
         weight = _dequantized(op.weight)
-        if weight is None or op.weight not in self.known or not is_on_host(op) or not self._is_worth(op, weight):
+        if weight is None or op.weight not in self.known or not is_on_host(op) or not _is_worth(op, weight):
             return
         words = Writer(rewriter, op).insert(BlockQuantizedWeightOp.of(*weight.operands, **weight.properties))
         zeros = {} if weight.zero is None else {"zeros": UnitAttr()}
@@ -71,15 +75,16 @@ class MultiplyQuantizedBlocks(RewritePattern):
         copy_location(dense, op)
         rewriter.replace(op, dense)
 
-    def _is_worth(self, op: DenseOp, weight: DequantizeOp) -> bool:
-        """Whether the product waits for the weight if that is of floats, and the weight can be of words."""
-        format = BlockFormat(weight.bits.value.data, weight.block.value.data, weight.zero is not None)
-        if op.dtype() != f32 or len(op.dims(0)) < 2 or not format.fills_words:
-            return False
-        rows = product(op.dims(0)[:-1]).constant
-        is_streamed = bytes_of(op.weight.type) > self.target.core_cache_bytes
-        most = self.target.measured.quantized_rows
-        return is_streamed and most > 0 and (rows is None or rows <= most)
+
+def _is_worth(op: DenseOp, weight: DequantizeOp) -> bool:
+    """Whether the product waits for the weight if that is of floats, and the weight can be of words."""
+    format = BlockFormat(weight.bits.value.data, weight.block.value.data, weight.zero is not None)
+    if op.dtype() != f32 or len(op.dims(0)) < 2 or not format.fills_words:
+        return False
+    rows, target = product(op.dims(0)[:-1]).constant, target_of(op)
+    most = target.measured.quantized_rows
+    is_streamed = bytes_of(op.weight.type) > target.core_cache_bytes
+    return is_streamed and most > 0 and (rows is None or rows <= most)
 
 
 def _dequantized(weight: SSAValue) -> DequantizeOp | None:

@@ -1,6 +1,7 @@
 // RUN: opt-tool %s --target='llvm -mcpu=znver5' -p graph-keep-quantized-blocks | filecheck %s
 // RUN: opt-tool %s --target='llvm -mcpu=znver5' -p graph-keep-quantized-blocks --check-semantics | filecheck %s
 // RUN: opt-tool %s --target='llvm -mcpu=znver5' --apply-pattern graph-keep-quantized-blocks.multiply-quantized-blocks | filecheck %s
+// RUN: opt-tool %s --target='llvm -mcpu=znver5' -p 'graph-keep-quantized-blocks{precision=direct}' | filecheck %s --check-prefix=OTHERS
 // RUN: opt-tool %s --target='cuda -arch=sm_80' -p graph-keep-quantized-blocks | filecheck %s --check-prefix=OTHERS
 
 // One row, and an open number of rows, read a weight of 4 bits.
