@@ -38,7 +38,7 @@ class KeepQuantizedBlocks(GraphPatternPass):
 
     Other dequantized weights become floats before the first run, as all that depends on parameters only: weights that
     stay in a core's cache, blocks that do not fill words, and those of so many rows (`quantized_rows` of the target)
-    that algorithms for floats are faster. So do all with `precision` "direct", since an infinity would make NaN. Requires
+    that algorithms for floats are faster. So do all with `precision` "direct": infinite rows would make NaN. Requires
     graph-transpose-weights; run it before graph-fold-parameters.
     """
 
