@@ -35,6 +35,10 @@ from tilework.targets.cpu.target import CpuTarget
 STEPS = 3
 """Shifts and the like that make a float of a number's bits."""
 
+BLOCKS_AHEAD = 4
+"""Blocks are asked for as a whole where so many of them lie between what is read and what is asked for: of longer ones,
+all requests at once would keep the loads behind them waiting."""
+
 MOST_ROWS = 8
 """More rows at a time save hardly any more of taking numbers out of words."""
 
@@ -179,11 +183,6 @@ def _sum(s: ScheduleBuilder, form: BlockQuantizedForm, around: SSAValue, target:
     _in_registers(s, list(stage.axes.values())[: len(form.sum.spatial)], target)
     *axes, block = sums.axes.values()
     s.reorder([block, *_in_registers(s, axes, target)])
-    facts = target.machine.prefetching
-    if not facts.reads_ahead:
-        (_, words), _ = form.product.reduction
-        bytes_of_block = words.offset * WORD // 8 * PANEL
-        s.prefetch(s.argument(form.words), block, max(facts.ahead_bytes // bytes_of_block, 1))
     return block
 
 
@@ -199,6 +198,18 @@ def _product(s: ScheduleBuilder, form: BlockQuantizedForm, block: SSAValue, targ
     word, number = axes[count + 1 :]
     s.reorder([word, number, *_in_registers(s, axes[:count], target)])
     s.unroll(number)
+    if not target.machine.prefetching.reads_ahead:
+        _ask_ahead(s, form, block, word, target.machine.prefetching.ahead_bytes)
+
+
+def _ask_ahead(s: ScheduleBuilder, form: BlockQuantizedForm, block: SSAValue, word: SSAValue, ahead: int) -> None:
+    """Ask for what lies so many bytes further on: for whole blocks, or where these are long for the words of each
+    step."""
+    (_, words), _ = form.product.reduction
+    bytes_of_word = WORD // 8 * PANEL
+    blocks = ahead // (words.offset * bytes_of_word)
+    axis, steps = (block, blocks) if blocks >= BLOCKS_AHEAD else (word, ahead // bytes_of_word)
+    s.prefetch(s.argument(form.words), axis, steps)
 
 
 def _in_registers(s: ScheduleBuilder, axes: Sequence[SSAValue], target: CpuTarget) -> Sequence[SSAValue]:

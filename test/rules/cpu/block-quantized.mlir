@@ -8,8 +8,8 @@
 
 // CHECK-LABEL: schedule.sequence @rows
 // CHECK:         schedule.cache_write %sum "register"
-// CHECK:         schedule.prefetch
 // CHECK:         schedule.cache_write %product "register"
+// CHECK:         schedule.prefetch %{{.*}}, %b{{[_0-9]*}} offset 8
 // LOOPS-LABEL: loop.kernel @rows{{.*}} scratch(%rows: memref<2x8x8xf32>, %row_sums: memref<2x2xf32>)
 // LOOPS:         loop.for %b{{[_0-9]*}} = 0 to 2 "b" {
 // LOOPS:           loop.prefetch %weight
@@ -157,4 +157,59 @@ te.kernel @open(%input: tensor<?x64xf32, #graph.dims<[N, 64]>>, %weight: tensor<
     te.yield %29 : f32
   }
   te.return %dense : tensor<?x64xf32, #graph.dims<[N, 64]>>
+}
+
+// Of long blocks, each step asks for some words.
+// CHECK-LABEL: schedule.sequence @long
+// CHECK:         schedule.prefetch %{{.*}}, %v{{[_0-9]*}} offset 32
+te.kernel @long(%input: tensor<1x256xf32>, %weight: tensor<1x2x17x64xi32>) -> tensor<1x64xf32> {
+  %rows = te.compute "rows" role "block_quantized.rows" [i: 1, v: 32, t: 8] : tensor<1x32x8xf32> {
+    %0 = te.index -4 * (t mod 7) + 127
+    %1 = arith.index_cast %0 : index to i32
+    %2 = arith.constant 23 : i32
+    %3 = arith.shli %1, %2 : i32
+    %4 = arith.bitcast %3 : i32 to f32
+    %5 = te.read %input[i, 8 * v + t] : tensor<1x256xf32>
+    %6 = arith.mulf %5, %4 : f32
+    te.yield %6 : f32
+  }
+  %row_sums = te.compute "row_sums" role "block_quantized.row_sums" [i: 1, b: 2] reduce [c: 128] : tensor<1x2xf32> {
+    %7 = te.read %input[i, 128 * b + c] : tensor<1x256xf32>
+    te.reduce add %7 : f32
+  }
+  %product = te.compute "product" role "block_quantized.product" [i: 1, p: 1, l: 64, b: 2] reduce [v: 16, t: 8] : tensor<1x1x64x2xf32> {
+    %8 = te.read %rows[i, 16 * b + v, t] : tensor<1x32x8xf32>
+    %9 = te.read %weight[p, b, v, l] : tensor<1x2x17x64xi32>
+    %10 = te.if_then_else [-t + 6 >= 0] : i32 {
+      %11 = arith.constant 15 : i32
+      %12 = te.index 4 * t
+      %13 = arith.index_cast %12 : index to i32
+      %14 = arith.shli %11, %13 : i32
+      %15 = arith.andi %9, %14 : i32
+      te.yield %15 : i32
+    } else {
+      %16 = arith.constant 28 : i32
+      %17 = arith.shrui %9, %16 : i32
+      te.yield %17 : i32
+    }
+    %18 = arith.sitofp %10 : i32 to f32
+    %19 = arith.mulf %8, %18 : f32
+    te.reduce add %19 : f32
+  }
+  %sum = te.compute "sum" role "block_quantized.sum" [i: 1, p: 1, l: 64] reduce [b: 2] : tensor<1x1x64xf32> {
+    %20 = te.read %product[i, p, l, b] : tensor<1x1x64x2xf32>
+    %21 = te.read %row_sums[i, b] : tensor<1x2xf32>
+    %22 = arith.constant 8.000000e+00 : f32
+    %23 = arith.mulf %21, %22 : f32
+    %24 = arith.subf %20, %23 : f32
+    %25 = te.read %weight[p, b, 16, l] : tensor<1x2x17x64xi32>
+    %26 = arith.bitcast %25 : i32 to f32
+    %27 = arith.mulf %24, %26 : f32
+    te.reduce add %27 : f32
+  }
+  %dense = te.compute "dense" [i: 1, o: 64] : tensor<1x64xf32> {
+    %28 = te.read %sum[i, o floordiv 64, o mod 64] : tensor<1x1x64xf32>
+    te.yield %28 : f32
+  }
+  te.return %dense : tensor<1x64xf32>
 }
