@@ -154,7 +154,7 @@ def apart(name: str, result: str, bits: int) -> str:
 @defined("MatMulNBits")
 def matmul_of_few_bits(node: Node) -> str:
     """Rows of the weight are blocks of numbers, with a scale each and a zero point: packed too, a float, or the middle
-    of what the bits hold."""
+    of what the bits hold. All is computed in f32."""
     bits, block = node.attribute("bits", 4), node.attribute("block_size", 0)
     rows, columns = node.attribute("N", 0), node.attribute("K", 0)
     if bits not in PACKED or min(block, rows, columns) < 1:
@@ -169,11 +169,12 @@ def matmul_of_few_bits(node: Node) -> str:
    weight = DequantizeLinear <axis = 1, block_size = {block}> (counts, scales, zero_points)"""
     floats = f"""
    padded = Reshape (numbers, by_block)
-   padded_counts = CastLike (padded, A)
+   padded_counts = Cast <to = 1> (padded)
    by_zero = Constant <value_ints = [{rows}, {blocks}, 1]> ()
    zeros = Reshape (zero, by_zero)
-   distance = Sub (padded_counts, zeros)
-   block_scales = Reshape (scale, by_zero)
+   wide_zeros = Cast <to = 1> (zeros)
+   distance = Sub (padded_counts, wide_zeros)
+   block_scales = Reshape (scales, by_zero)
    scaled = Mul (distance, block_scales)
    all_columns = Reshape (scaled, by_column)
    weight = Slice (all_columns, start, end, columns)"""
@@ -204,13 +205,17 @@ MatMulNBits <K, N, bits, block_size, accuracy_level> (A, B, scale, zero, order, 
 {apart("B", "numbers", bits)}
    all_numbers = Reshape (numbers, by_column)
    in_rows = Slice (all_numbers, start, end, columns)
-   scales = Reshape (scale, by_scale)
+   narrow_scales = Reshape (scale, by_scale)
+   scales = Cast <to = 1> (narrow_scales)
 {zeros}{points}
 {integers if zeros else floats}
    right = Transpose <perm = [1, 0]> (weight)
-   product = MatMul (A, right)
-   Y = Identity (product)                                       # if no bias
-   Y = Add (product, bias)                                      # if bias
+   left = Cast <to = 1> (A)
+   product = MatMul (left, right)
+   wide_bias = Cast <to = 1> (bias)                             # if bias
+   sum = Add (product, wide_bias)                               # if bias
+   sum = Identity (product)                                     # if no bias
+   Y = CastLike (sum, A)
 }}"""
 
 

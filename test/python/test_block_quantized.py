@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import ml_dtypes
@@ -165,7 +165,7 @@ def model_of(
         nodes,
         "products",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, dims)],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [helper.make_empty_tensor_value_info("y")],
         [numpy_helper.from_array(array, name) for name, array in constants.items()],
     )
     domains = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
@@ -195,6 +195,19 @@ def test_known_numbers_of_rows(dims: tuple[int, ...], cache: KernelCache):
     assert keeps_numbers(module)
     x = rows(*dims, CHANNELS)
     is_near(np.asarray(module(x)).reshape(-1, OUTPUTS), x.reshape(-1, CHANNELS), given.exact())
+
+
+def test_rows_of_16_bits(cache: KernelCache):
+    """Scales are of f16 as well; what is multiplied is of f32."""
+    given = Quantized.random(OUTPUTS, CHANNELS, 4, 32, True)
+    half = replace(given, scale=given.scale.astype(np.float16))
+    made = few_bits_model(half, [2, CHANNELS], rows(OUTPUTS).astype(np.float16))
+    made.graph.input[0].type.tensor_type.elem_type = TensorProto.FLOAT16
+    module = tw.compile(made, cache=cache)
+    assert keeps_numbers(module)
+    x = rows(2, CHANNELS).astype(np.float16)
+    exact = x.astype(np.float64) @ half.exact().T + rows(OUTPUTS).astype(np.float16)
+    np.testing.assert_allclose(np.asarray(module(x)), exact, rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("cpu", ["haswell", "skylake-avx512"])
