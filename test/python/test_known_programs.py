@@ -10,7 +10,7 @@ from onnx_models import model, node
 
 import tilework as tw
 from tilework.algebra.errors import UsageError
-from tilework.driver import known_choices
+from tilework.driver import known_programs
 from tilework.driver.instrumentation import Instrumentation
 from tilework.driver.session import Session
 from tilework.runtime.cache import KernelCache
@@ -62,7 +62,7 @@ def test_another_precision_is_another_choice(tmp_path: Path, ran: list[str]):
 def test_another_compiler_chooses_anew(tmp_path: Path, ran: list[str], monkeypatch):
     made = model([node("Relu", "x", "y")], {"x": ["N", 4]}, "y")
     tw.compile(made, cache=KernelCache(tmp_path))
-    monkeypatch.setattr(known_choices, "source_hash", lambda: "another")
+    monkeypatch.setattr(known_programs, "source_hash", lambda: "another")
     tw.compile(made, cache=KernelCache(tmp_path))
     assert ran.count("apply-rules") == 2
 
