@@ -17,7 +17,5 @@ def test_a_numbered_name_is_no_other_ones_hint():
         op.results[0].name_hint = name
     readers = [test.TestOp(operands=[op.results[0]]) for op in values]
     text = ir_text(ModuleOp([*values, *readers]), PrintingOptions())
-    context = make_context()
-    context.load_dialect(test.Test)
-    again = list(SourceParser(context, text, "printed").parse_module().ops)
+    again = list(SourceParser(make_context(), text, "printed").parse_module().ops)
     assert [op.operands[0].owner for op in again[6:]] == again[:6]
