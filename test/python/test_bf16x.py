@@ -5,9 +5,10 @@ from math import prod
 import numpy as np
 import onnx
 import pytest
+from near_products import ORDER, doubles, is_near, normal
 from onnx import helper, numpy_helper
+from operator_definitions import by_definition, make, tensor
 from programs import apply_phase
-from test_graph_operators import by_definition, make, tensor
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 from xdsl.dialects.memref import AllocaOp
 from xdsl.dialects.test import TestOp
@@ -38,22 +39,6 @@ ERRORS = {2: 1e-5, 3: 5e-7}
 
 TILE, ROWS = ints([16, 16, 2]), IntegerAttr(16, i64)
 """The tiles of the machine whose rule is tested."""
-
-ORDER = 3e-6
-"""What sums of another order differ by."""
-
-
-def normal(*types):
-    rng = np.random.default_rng(0)
-    return [rng.standard_normal([d.offset for d in dims_of(t)], np.float32) for t in types]
-
-
-def is_near(found, expected, error: float):
-    np.testing.assert_allclose(found, expected, rtol=0, atol=error * float(np.abs(expected).max()))
-
-
-def doubles(*arrays):
-    return [a.astype(np.float64) for a in arrays]
 
 
 @pytest.mark.parametrize("numbers", [2, 3])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
+from operator_definitions import by_definition, make, tensor
 from xdsl.dialects.builtin import (
     BoolAttr,
     FloatAttr,
@@ -26,17 +26,13 @@ from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.errors import TileworkError
 from tilework.algebra.index_expr import ExprLike, var
-from tilework.analysis.verification import verify
 from tilework.dialects import graph
 from tilework.dialects.graph.base import GraphOp, ints, numpy_dtype
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import dims_of, tensor_type
 from tilework.dialects.te import IfThenElseOp
-from tilework.dialects.te.builder import KernelBuilder, Tensor
-from tilework.interpreters.te import run_kernel
+from tilework.dialects.te.builder import KernelBuilder
 from tilework.rules.algorithms.winograd import Winograd
-
-Array = np.ndarray[Any, Any]
 
 N, M = var("N"), var("M")
 YES, NO = BoolAttr.from_bool(True), BoolAttr.from_bool(False)
@@ -44,23 +40,6 @@ YES, NO = BoolAttr.from_bool(True), BoolAttr.from_bool(False)
 
 def f(value: float) -> FloatAttr[Any]:
     return FloatAttr(value, f32)
-
-
-def tensor(*dims: ExprLike) -> TensorType[Attribute]:
-    return tensor_type(dims, f32)
-
-
-def make(op: type[GraphOp], types: Sequence[Attribute], **properties: Attribute) -> GraphOp:
-    return op.of(*TestOp(result_types=types).results, **properties)
-
-
-def by_definition(op: GraphOp, *arrays: Array) -> Array:
-    k = KernelBuilder("kernel")
-    made = op.define(k, *(k.argument(t, f"x{i}") for i, t in enumerate(op.operand_types)))
-    assert isinstance(made, Tensor)
-    kernel = k.finish([made])
-    verify(kernel)
-    return run_kernel(kernel, arrays)[0]
 
 
 def pool(kernel: int, stride: int, *pads: int, ceil_mode: BoolAttr = NO) -> dict[str, Attribute]:

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from test_interpret_loop_random import parse
+from loop_kernels import parse
 from xdsl.dialects.builtin import ModuleOp
 
 from tilework.analysis.verification import verify

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from loop_kernels import parse
 from xdsl.dialects import memref
 from xdsl.ir import Block, SSAValue
 
-from tilework.analysis.verification import verify
 from tilework.dialects import arith
-from tilework.dialects.loop import ForOp, IfOp, KernelOp, LoadOp, StoreOp, YieldOp
+from tilework.dialects.loop import ForOp, IfOp, LoadOp, StoreOp, YieldOp
 from tilework.dialects.scalar_meaning import evaluate
-from tilework.dialects.support.registration import make_context
-from tilework.dialects.support.source_parser import SourceParser
 from tilework.interpreters.loop import LoopProgram, run_loop_kernel
 from tilework.interpreters.loop_plan import Mode
 
@@ -97,14 +95,6 @@ class Nest:
         self.lines.append(f"loop.store {value}, {target}[{self.subscript(indices)}] : {type_of[target]}")
         if guarded:
             self.lines.append("}")
-
-
-def parse(text: str) -> KernelOp:
-    module = SourceParser(make_context(), text, "test.mlir").parse_module()
-    verify(module)
-    kernel = module.body.block.first_op
-    assert isinstance(kernel, KernelOp)
-    return kernel
 
 
 def run_one_by_one(block: Block, values: dict[SSAValue, Any]) -> None:

@@ -9,35 +9,20 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from small_networks import small_network
 
 import tilework as tw
 from tilework.frontends.onnx import import_onnx
 from tilework.interpreters.graph import run_function
 from tilework.runtime.cache import KernelCache
-from tilework.tools.bench.networks.catalogue import NETWORKS, SMALL, network_model
+from tilework.tools.bench.networks.catalogue import NETWORKS, network_model
 from tilework.tools.bench.tasks import save_model
 from tilework.tools.cli import main
-
-onnxruntime = pytest.importorskip("onnxruntime")
 
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
     return KernelCache(tmp_path_factory.mktemp("kernels"))
-
-
-def random_feeds(model: onnx.ModelProto) -> dict[str, Any]:
-    rng = np.random.default_rng(0)
-    shapes = {value.name: [d.dim_value for d in value.type.tensor_type.shape.dim] for value in model.graph.input}
-    return {name: rng.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
-
-
-def small_network(name: str) -> tuple[onnx.ModelProto, dict[str, Any], list[Any]]:
-    """A model, feeds, and what onnxruntime makes of them."""
-    model = NETWORKS[name](**SMALL[name])
-    feeds = random_feeds(model)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return model, feeds, session.run(None, feeds)
 
 
 def check(got: Iterable[Any], wanted: Iterable[Any]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import onnx
 import pytest
+from onnx_loops import LOOP_INPUTS, loop_model, scan_model
 from onnx_models import check, graph, model, node, numbers, refusal
-from test_onnx_control import LOOP_INPUTS, loop_model, scan_model
 
 from tilework.runtime.cache import KernelCache
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
 import numpy as np
-import onnx
 import pytest
+from onnx_loops import LOOP_INPUTS, loop_model, scan_model
 from onnx_models import Array, check, graph, model, node, numbers, refusal
 
 from tilework.runtime.cache import KernelCache
@@ -19,16 +16,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
 
 
 # ---- Scan ------------------------------------------------------------------------------------------------------------
-
-
-SUMS = graph(
-    [node("Add", "s x", "n"), node("Mul", "n two", "y")], {"s": [4], "x": [4]}, "n y", {"two": np.float32([2, 2, 2, 3])}
-)
-
-
-def scan_model(shape: Sequence[int | str], opset: int = 11, body: onnx.GraphProto = SUMS, **attributes: Any):
-    scan = node("Scan", "h xs", "end ys", num_scan_inputs=1, body=body, **attributes)
-    return model([scan], {"h": [4], "xs": shape}, "end ys", opset=opset)
 
 
 def sums(h: Array, xs: Array, walks_back: bool = False, makes_back: bool = False) -> list[Array]:
@@ -168,28 +155,6 @@ def test_what_a_body_does_that_is_not_supported_is_told_once():
 
 # ---- Loop ------------------------------------------------------------------------------------------------------------
 
-
-def loop_model(
-    body: onnx.GraphProto,
-    inputs: Mapping[str, Sequence[int | str]],
-    count: int | None = None,
-    given: str = "count go h",
-    outputs: str = "end ys",
-    **constants: Any,
-) -> onnx.ModelProto:
-    """So many iterations; without `count`, as many as input `xs` has rows."""
-    known = {"go": np.array(True), **constants}
-    nodes = [node("Loop", given, outputs, body=body)]
-    if count is None:
-        nodes[:0] = [node("Shape", "xs", "sizes"), node("Gather", "sizes first", "count", axis=0)]
-        known["first"] = np.array(0)
-    else:
-        known["count"] = np.array(count)
-    return model(nodes, inputs, outputs, known)
-
-
-LOOP_INPUTS = {"i": [], "c": [], "s": [4]}
-"""The inputs of a body: the number of the iteration, whether it is one, a state."""
 
 DOUBLING = graph(
     [node("Add", "s s", "n"), node("Add", "n three", "y"), node("Identity", "c", "goes_on")],

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx_loops import DOUBLING, LOOP_INPUTS, ONES, TWOS, loop_model, scan_model
 from onnx_models import check, graph, model, node, numbers, refusal
-from test_onnx_control import DOUBLING, LOOP_INPUTS, ONES, TWOS, loop_model, scan_model
 
 from tilework.runtime.cache import KernelCache
 

@@ -10,6 +10,7 @@ import pytest
 from onnx import TensorProto
 from onnx_cases import Case, build, int64, reference
 from onnx_models import Array
+from operands import dividends, divisors, halves, no_number
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
@@ -243,7 +244,6 @@ MOVEMENTS = [
     Case("SpaceToDepth", [(2, 3, 4, 6)], {"blocksize": 2}),
 ]
 
-no_number = np.array([[1, np.inf], [-np.inf, -np.inf], [np.nan, 1]], np.float32)
 
 REDUCTIONS = [
     *(Case("ReduceLogSumExp", [(2, 3, 5), int64(*axes)], {"keepdims": 0}, (1,), opset=18) for axes in ([-1], [0, 2])),
@@ -331,9 +331,6 @@ ELEMENTWISE = [
     Case("Cast", [np.arange(-3, 4, dtype=np.int32)], {"to": TensorProto.FLOAT}),
 ]
 
-dividends = np.array([-7, 7, 0, -1], np.int32)
-divisors = np.array([[3], [-3], [-1], [1]], np.int32)
-halves = np.array([-5.5, 5.5, 0, 3, 1e8], np.float32)
 
 BROADCASTS = [
     *(Case(op, [(2, 3, 5), (3, 1)]) for op in ("Add", "Sub", "Mul", "Div", "Max", "Min")),

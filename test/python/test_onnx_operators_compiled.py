@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx import helper
 from onnx_cases import Case, build, int64, reference
-from test_onnx_operators import dividends, divisors, halves, no_number
+from operands import dividends, divisors, halves, no_number
 
 import tilework as tw
 from tilework.runtime.cache import KernelCache

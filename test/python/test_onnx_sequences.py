@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,8 @@ import onnx
 import pytest
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
-from onnx_models import BOOL, FLOAT, INT64, Array, graph, model, node, numbers
+from onnx_models import INT64, Array, graph, node, numbers
+from onnx_sequences import OPSET, TENSOR, branch, loop_over, map_model, sequence_model, split_model
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 
 import tilework as tw
@@ -22,33 +23,10 @@ from tilework.runtime.cache import KernelCache
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
-OPSET = 18
-
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> KernelCache:
     return KernelCache(tmp_path_factory.mktemp("kernels"))
-
-
-def sequence_model(
-    nodes: Sequence[onnx.NodeProto],
-    inputs: Mapping[str, Sequence[int | str]],
-    outputs: str,
-    constants: Mapping[str, Any] | None = None,
-    opset: int = OPSET,
-) -> onnx.ModelProto:
-    """Outputs whose names begin with s are sequences of floats, with i integers, with c conditions, others floats."""
-    made = model(nodes, inputs, outputs, constants, opset)
-    types = {"i": INT64, "c": BOOL}
-    infos = [
-        helper.make_tensor_sequence_value_info(name, FLOAT, None)
-        if name.startswith("s")
-        else helper.make_tensor_value_info(name, types.get(name[0], FLOAT), None)
-        for name in outputs.split()
-    ]
-    made.graph.ClearField("output")
-    made.graph.output.extend(infos)
-    return made
 
 
 def runtime(made: onnx.ModelProto, feeds: Mapping[str, Array]) -> dict[str, Array]:
@@ -79,16 +57,6 @@ def check(made: onnx.ModelProto, feeds: Mapping[str, Array], cache: KernelCache 
 
 
 # ---- Splitting and concatenating -------------------------------------------------------------------------------------
-
-
-def split_model(
-    shape: Sequence[int | str], axis: int, sizes: Any = None, keepdims: int | None = None
-) -> onnx.ModelProto:
-    constants = {} if sizes is None else {"sizes": np.array(sizes, np.int64)}
-    attributes = {"axis": axis} if keepdims is None else {"axis": axis, "keepdims": keepdims}
-    return sequence_model(
-        [node("SplitToSequence", "x" if sizes is None else "x sizes", "s", **attributes)], {"x": shape}, "s", constants
-    )
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -283,12 +251,6 @@ def test_a_length_is_known_while_importing():
 # ---- Control ---------------------------------------------------------------------------------------------------------
 
 
-def branch(nodes: Sequence[onnx.NodeProto], output: str = "s", **constants: Any) -> onnx.GraphProto:
-    made = graph(nodes, {}, output, constants)
-    made.output[0].CopyFrom(helper.make_tensor_sequence_value_info(output, FLOAT, None))
-    return made
-
-
 FORTH = branch([node("SequenceConstruct", "a b", "s")])
 BACK = branch([node("SequenceConstruct", "b a", "s")])
 
@@ -315,55 +277,9 @@ def test_a_branch_takes_a_sequence_from_around_it(cache: KernelCache):
         check(made, {"c": np.array(taken), "x": numbers(3, 2)}, cache)
 
 
-def loop_over(count: int) -> onnx.ModelProto:
-    """A sequence grows by a row at every iteration; rows are of different sizes."""
-    body = helper.make_graph(
-        [
-            node("Identity", "go_on", "goes_on"),
-            node("SequenceAt", "parts i", "part"),
-            node("Mul", "part part", "square"),
-            node("SequenceInsert", "so_far square", "longer"),
-        ],
-        "body",
-        [
-            helper.make_tensor_value_info("i", INT64, []),
-            helper.make_tensor_value_info("go_on", BOOL, []),
-            helper.make_tensor_sequence_value_info("so_far", FLOAT, None),
-        ],
-        [
-            helper.make_tensor_value_info("goes_on", BOOL, []),
-            helper.make_tensor_sequence_value_info("longer", FLOAT, None),
-        ],
-    )
-    nodes = [
-        node("SplitToSequence", "x two", "parts"),
-        node("SequenceEmpty", "", "none"),
-        node("SequenceLength", "parts", "length"),
-        node("Loop", "length  none", "s", body=body),
-        node("ConcatFromSequence", "s", "y", axis=0),
-    ]
-    return sequence_model(nodes, {"x": [count, 2]}, "y s", {"two": np.array(2)})
-
-
 @pytest.mark.parametrize("count", [5, 32])
 def test_a_loop_that_makes_a_sequence(count: int, cache: KernelCache):
     check(loop_over(count), {"x": numbers(count, 2)}, cache)
-
-
-def map_model(lengths: Sequence[int], nodes: Sequence[onnx.NodeProto], outputs: str = "s s2") -> onnx.ModelProto:
-    """A model that maps a sequence of each length, and a tensor."""
-    names = [f"p{i}" for i in range(len(lengths))]
-    elements = ["a", "b"][: len(lengths)]
-    body = helper.make_graph(
-        nodes,
-        "body",
-        [helper.make_tensor_value_info(name, FLOAT, None) for name in (*elements, "w")],
-        [helper.make_tensor_value_info(f"{name}_", FLOAT, None) for name in outputs.split()],
-    )
-    made = [node("SplitToSequence", f"x{i} two", name) for i, name in enumerate(names)]
-    made.append(node("SequenceMap", " ".join([*names, "x"]), outputs, body=body))
-    inputs = {**{f"x{i}": [length, 3] for i, length in enumerate(lengths)}, "x": [3]}
-    return sequence_model(made, inputs, outputs, {"two": np.array(2)})
 
 
 def test_a_sequence_is_mapped(cache: KernelCache):
@@ -410,8 +326,6 @@ def test_sequences_in_a_function(cache: KernelCache):
 
 
 # ---- Optionals -------------------------------------------------------------------------------------------------------
-
-TENSOR = helper.make_tensor_type_proto(FLOAT, None)
 
 
 @pytest.mark.parametrize("has_element", [False, True])

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 from onnx_models import FLOAT, graph, model, node, refusal
-from test_onnx_sequences import TENSOR, branch, loop_over, map_model, sequence_model, split_model
+from onnx_sequences import TENSOR, branch, loop_over, map_model, sequence_model, split_model
 
 from tilework.frontends.onnx import import_onnx
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from opencl_devices import skip_without_opencl
-from test_networks import small_network
+from small_networks import small_network
 
 import tilework as tw
 from tilework import te

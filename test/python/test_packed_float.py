@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from near_products import ORDER, doubles, is_near, normal
 from onnx_models import model, node
+from operator_definitions import by_definition, make, tensor
 from programs import apply_phase
-from test_bf16x import ORDER, doubles, is_near, normal
-from test_graph_operators import by_definition, make, tensor
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i64
 
 import tilework as tw

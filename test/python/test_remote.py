@@ -18,9 +18,9 @@ pytest.importorskip("asyncssh", reason="boards need the extra 'distributed'")
 
 import asyncssh
 from c_compilers import need_compiler
+from onnx_defaults import DEFAULTS, NETWORK, with_defaults
 from pools import running
 from ssh_boards import BoardServer, board_server
-from test_onnx_defaults import DEFAULTS, NETWORK, with_defaults
 
 import tilework as tw
 from tilework import te

@@ -8,12 +8,12 @@ from random import Random
 
 import numpy as np
 import pytest
+from te_products import kernel_of, matmul
 
 import tilework as tw
 from tilework import te, tuning
 from tilework.algebra.errors import TileworkError, UsageError
 from tilework.dialects.schedule import knobs_of
-from tilework.dialects.te import KernelOp
 from tilework.targets import parse_target
 from tilework.tuning.explorers.genetic import GeneticExplorer
 from tilework.tuning.explorers.grid import GridExplorer
@@ -29,13 +29,6 @@ from tilework.tuning.text import schedule_text
 CPU = parse_target("llvm -mcpu=znver4")
 
 
-def matmul(n: int, m: int, k: int) -> list[te.Tensor]:
-    """The tensors of a product of matrices."""
-    a, b = te.placeholder((n, k), name="A"), te.placeholder((k, m), name="B")
-    r = te.reduce_axis((0, k), name="k")
-    return [a, b, te.compute((n, m), lambda i, j: te.sum(a[i, r] * b[r, j], axis=r), name="C")]
-
-
 def softmax(n: int, m: int) -> list[te.Tensor]:
     """The tensors of a softmax of rows."""
     x = te.placeholder((n, m), name="X")
@@ -44,12 +37,6 @@ def softmax(n: int, m: int) -> list[te.Tensor]:
     powers = te.compute((n, m), lambda i, j: te.exp(x[i, j] - most[i]), name="E")
     total = te.compute((n,), lambda i: te.sum(powers[i, r], axis=r), name="S")
     return [x, te.compute((n, m), lambda i, j: powers[i, j] / total[i], name="Y")]
-
-
-def kernel_of(program: list[te.Tensor]) -> KernelOp:
-    """The kernel of a te program."""
-    [kernel] = (op for op in te.create_schedule(program[-1].op).module().ops if isinstance(op, KernelOp))
-    return kernel
 
 
 @pytest.fixture(autouse=True)

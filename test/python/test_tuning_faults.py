@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from test_tuning import kernel_of, matmul
+from te_products import kernel_of, matmul
 
 from tilework.algebra.errors import TileworkError
 from tilework.driver.build_kernel import build_kernel

@@ -23,7 +23,7 @@ pytest.importorskip("asyncssh", reason="boards need the extra 'distributed'")
 from c_compilers import need_compiler
 from pools import running
 from ssh_boards import BoardServer, board_server
-from test_tuning import kernel_of, matmul
+from te_products import kernel_of, matmul
 from test_tuning_faults import FAULTS, code_of
 
 import tilework as tw
