@@ -40,3 +40,12 @@ def loop_model(
 
 LOOP_INPUTS = {"i": [], "c": [], "s": [4]}
 """The inputs of a body: the number of the iteration, whether it is one, a state."""
+
+DOUBLING = graph(
+    [node("Add", "s s", "n"), node("Add", "n three", "y"), node("Identity", "c", "goes_on")],
+    LOOP_INPUTS,
+    "goes_on n y",
+    {"three": np.float32([3, 3, 3, 4])},
+)
+ONES = graph([node("Identity", "one", "y")], {}, "y", {"one": np.ones(4, np.float32)})
+TWOS = graph([node("Add", "one one", "y")], {}, "y", {"one": np.ones(4, np.float32)})
