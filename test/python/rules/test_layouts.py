@@ -16,7 +16,7 @@ from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder, Tensor
 from tilework.rules.base import Packing
 from tilework.rules.cpu import stages
-from tilework.rules.cpu.parts import Rows, rows_for
+from tilework.rules.cpu.consumer_rows import Rows, rows_for
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.stages import plan_stages

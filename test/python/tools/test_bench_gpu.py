@@ -10,7 +10,7 @@ from opencl_devices import skip_without_opencl
 
 from tilework.targets import parse_target
 from tilework.tools.bench.gpu.__main__ import main
-from tilework.tools.bench.gpu.parts import PARTS, Settings
+from tilework.tools.bench.gpu.measurements import PARTS, Settings
 
 skip_without_opencl()
 

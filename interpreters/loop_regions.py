@@ -15,7 +15,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import IntrinsicOp
 from tilework.dialects.loop.bounds import where
-from tilework.dialects.loop.parts import Part
+from tilework.dialects.loop.buffer_regions import BufferRegion
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te.intrinsics import declaration_of
 from tilework.interpreters.buffers import Buffer
@@ -25,12 +25,12 @@ from tilework.interpreters.loop_access import Frame, Mask, Names, along
 Step: TypeAlias = Callable[[Frame, Mask], None]
 
 
-def part_accesses(op: IntrinsicOp, positions: list[Expr], names: Names, leads: list[int]) -> list[PartAccess]:
+def region_accesses(op: IntrinsicOp, positions: list[Expr], names: Names, leads: list[int]) -> list[RegionAccess]:
     """The parts of an operation. leads: of how many axes each buffer has memory of its own."""
-    return [PartAccess(op, *of_part, names) for of_part in zip(op.parts, positions, leads, strict=True)]
+    return [RegionAccess(op, *of_part, names) for of_part in zip(op.buffer_regions, positions, leads, strict=True)]
 
 
-def parts_step(op: IntrinsicOp, parts: list[PartAccess]) -> Step:
+def regions_step(op: IntrinsicOp, parts: list[RegionAccess]) -> Step:
     """What an operation on parts of buffers does."""
     result, *arguments = parts
     declaration = declaration_of(op, op.intrinsic)
@@ -42,10 +42,10 @@ def parts_step(op: IntrinsicOp, parts: list[PartAccess]) -> Step:
     return run
 
 
-class PartAccess:
+class RegionAccess:
     """A part, as one operation reads or writes it."""
 
-    def __init__(self, op: IntrinsicOp, part: Part, position: Expr, lead: int, names: Names):
+    def __init__(self, op: IntrinsicOp, part: BufferRegion, position: Expr, lead: int, names: Names):
         self.op = op
         self.name = part.memref.name_hint or "?"
         self.slot = names.slots[part.memref]

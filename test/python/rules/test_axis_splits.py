@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import TensorType, f32
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder, Scalar
+from tilework.rules.cpu.axis_splits import AxisSplit, axis_splits
 from tilework.rules.cpu.default import Default
-from tilework.rules.cpu.pieces import Piece, pieces_of
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.targets import parse_target
@@ -57,19 +57,19 @@ def depthwise(blocks: int, rows: int, channels_last: bool) -> KernelOp:
     ("kernel", "expected"),
     [
         (product(16, 128, 64), []),  # less is read by halves of the outputs, which are the outermost axis
-        (windows(16, 128, 64), [Piece("i", 2)]),  # but halves of the image, the other core's, take longer than weights
+        (windows(16, 128, 64), [AxisSplit("i", 2)]),  # halves of the image take longer to fetch than weights
         (windows(256, 128, 64), []),  # than so many
-        (depthwise(64, 28, channels_last=True), [Piece("i", 2)]),  # as cores share the images before and behind it
+        (depthwise(64, 28, channels_last=True), [AxisSplit("i", 2)]),  # as cores share the images before and behind it
         (depthwise(64, 28, channels_last=False), []),  # where lanes lie along rows, whole planes are read at once
         (depthwise(64, 27, channels_last=True), []),  # no equal halves
     ],
     ids=["product", "windows", "many weights", "rows of all channels", "planes", "odd rows"],
 )
-def test_cores_read_little_of_what_others_wrote(kernel: KernelOp, expected: list[Piece]):
+def test_cores_read_little_of_what_others_wrote(kernel: KernelOp, expected: list[AxisSplit]):
     reduction, target = kernel.compute("y"), parse_target("llvm -mcpu=znver4 -num-cores=2")
     assert reduction is not None
     tile = choose_tile(reduction, reads_of(reduction), target)
-    assert pieces_of(reduction, reduction.spatial, tile, None, target) == expected
+    assert axis_splits(reduction, reduction.spatial, tile, None, target) == expected
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_pieces(run_kernel_everywhere, shape: tuple[int, int, int], cores: int, 
     reduction = kernel.compute("y")
     assert reduction is not None
     tile = choose_tile(reduction, reads_of(reduction), target)
-    pieces = pieces_of(reduction, reduction.spatial, tile, None, target)
-    assert pieces == [Piece(axis, count) for axis, count in expected]
+    pieces = axis_splits(reduction, reduction.spatial, tile, None, target)
+    assert pieces == [AxisSplit(axis, count) for axis, count in expected]
     rng = np.random.default_rng(0)
     arrays = [rng.integers(-2, 3, t.get_shape()).astype(np.float32) for t in kernel.body.block.arg_types]
     run_kernel_everywhere(kernel, arrays, schedule_by(Default(), kernel, target))

@@ -31,7 +31,7 @@ def calls_in(operations: Sequence[Operation]) -> list[ExternOp]:
     return [op for op in operations if isinstance(op, ExternOp) and op.call is not None]
 
 
-def pieces_of(
+def split_at_calls(
     operations: Sequence[Operation], results: Sequence[Tensor], is_inlined: Callable[[StagedOp], bool]
 ) -> list[Piece]:
     """The kernels and calls of operations that stand in order, so that all results are there in the end."""

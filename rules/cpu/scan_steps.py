@@ -8,7 +8,7 @@ from tilework.dialects.te import ComputeOp
 from tilework.rules.cpu.register_tile import axes_in_extents
 
 
-def schedule_step(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, lanes: int) -> None:
+def schedule_scan_step(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, lanes: int) -> None:
     """Vectorize along the last axis, unless that is time; what is summed runs around the lanes."""
     name, extent = compute.spatial[-1]
     if len(compute.spatial) == 1 or extent == 1 or name in axes_in_extents(compute.spatial, compute.reduction):

@@ -29,7 +29,7 @@ class Form(NamedTuple):
     is_written: bool
 
 
-class Part(NamedTuple):
+class BufferRegion(NamedTuple):
     """A part of a one-dimensional buffer. position: where the first element is, over SSA values; strides: how many
     elements apart those are that follow each other along each dimension of the part."""
 
@@ -55,12 +55,12 @@ class Part(NamedTuple):
         return False
 
 
-class PartsOp(IRDLOperation, ABC):
+class BufferRegionsOp(IRDLOperation, ABC):
     """An operation that reads and writes parts of buffers, one of them at most."""
 
     @property
     @abstractmethod
-    def parts(self) -> tuple[Part, ...]:
+    def buffer_regions(self) -> tuple[BufferRegion, ...]:
         """The parts, in order."""
 
     @abstractmethod

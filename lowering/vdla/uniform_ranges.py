@@ -12,7 +12,7 @@ from tilework.dialects.loop import ApplyOp, ForOp, IfOp
 from tilework.lowering.vdla.reads import valid_range
 
 
-def pieces(loop: ForOp, first: int, end: int, known: Mapping[SSAValue, Expr]) -> Iterator[tuple[int, int]]:
+def uniform_ranges(loop: ForOp, first: int, end: int, known: Mapping[SSAValue, Expr]) -> Iterator[tuple[int, int]]:
     """Parts of the range of a loop, from its first index up to the end, such that inner bounds are constant in each."""
     decided = decided_inside(loop)
 

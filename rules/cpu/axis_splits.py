@@ -10,23 +10,23 @@ from tilework.algebra.index_expr import Key
 from tilework.analysis.sizes import bits_of, bytes_of, size_of
 from tilework.dialects.te import ComputeOp
 from tilework.rules.common.axes import Axis
-from tilework.rules.cpu.parts import Rows
+from tilework.rules.cpu.consumer_rows import Rows
 from tilework.rules.cpu.reads import Read, reads_of
 from tilework.rules.cpu.register_tile import Tile
 from tilework.targets.cpu.target import CpuTarget
 
 
 @dataclass(frozen=True)
-class Piece:
+class AxisSplit:
     """An axis is cut into `count` equal ones."""
 
     axis: str
     count: int
 
 
-def pieces_of(
+def axis_splits(
     compute: ComputeOp, axes: Sequence[Axis], tile: Tile | None, rows: Rows | None, target: CpuTarget
-) -> list[Piece]:
+) -> list[AxisSplit]:
     """The loops over pieces in front of those along these axes, which begin with the outermost; cores' first."""
     long = [axis for axis in axes if axis[1].constant != 1]
     cut = _Cut(compute, long, tile, rows, target)
@@ -35,9 +35,9 @@ def pieces_of(
     if shared is None or (shared == long[0] and block is None):
         return []
     if block is not None and block.axis == shared[0]:
-        pieces = [Piece(block.axis, target.cores * block.count)]
+        pieces = [AxisSplit(block.axis, target.cores * block.count)]
     else:
-        pieces = [Piece(shared[0], target.cores), *([] if block is None else [block])]
+        pieces = [AxisSplit(shared[0], target.cores), *([] if block is None else [block])]
     return [piece for piece in pieces if piece.count > 1]
 
 
@@ -98,7 +98,7 @@ class _Cut:
         indices = [{*e.variables()} for e in read.indices]
         return frozenset[Key]().union(*(i & spatial for i in indices if i & summed))
 
-    def block(self, shared: Axis | None) -> Piece | None:
+    def block(self, shared: Axis | None) -> AxisSplit | None:
         """Pieces for the second cache of what is read at every iteration of the outermost loop, if it is too large.
 
         What moves with that loop is read again for each of them.
@@ -113,7 +113,7 @@ class _Cut:
             count = -(-size // (cores * near))
             if axis[0] in moving and 1 < count <= (axis[1].constant or 0):
                 counts = [n for n in range(count, 2 * count + 1) if self._is_even(axis, cores * n)]
-                return Piece(axis[0], counts[0]) if counts else None
+                return AxisSplit(axis[0], counts[0]) if counts else None
         return None
 
     def _is_even(self, axis: Axis, pieces: int) -> bool:

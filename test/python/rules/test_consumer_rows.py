@@ -12,8 +12,8 @@ from xdsl.dialects.builtin import TensorType, f32
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.te import KernelOp
 from tilework.dialects.te.builder import KernelBuilder, Scalar
+from tilework.rules.cpu.consumer_rows import Rows, rows_of
 from tilework.rules.cpu.default import Default
-from tilework.rules.cpu.parts import Rows, rows_of
 from tilework.rules.cpu.stages import plan_stages
 from tilework.targets import parse_target
 

@@ -19,7 +19,7 @@ from tilework.rules.cpu.row_form import in_one_piece
 from tilework.targets.cpu.target import CpuTarget
 
 
-def schedule_total(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: CpuTarget) -> None:
+def schedule_full_reduction(s: ScheduleBuilder, stage: StageHandle, compute: ComputeOp, target: CpuTarget) -> None:
     """Schedule a reduction without spatial axes: on all cores if they can share it evenly, in whole vectors.
 
     Of one with too few elements for a vector, of unknown extents, with several results or by a reducer that joins no
