@@ -22,7 +22,7 @@ from tilework.driver.build_kernel import build_kernel
 from tilework.targets.cpu.host import host_target
 from tilework.tools.cli import main
 from tilework.tools.tuning_progress import SearchProgress
-from tilework.tuning.explorers.random import RandomExplorer
+from tilework.tuning.budget import Budget
 from tilework.tuning.measuring.builder import LocalBuilder
 from tilework.tuning.measuring.outcome import Code, Failure, Outcome
 from tilework.tuning.measuring.runner import LocalRunner
@@ -101,7 +101,8 @@ class NoBuilder:
 def test_a_search_without_a_valid_candidate_says_so(task: Task):
     space = Space(sketches_of(task.kernel, task.target))
     runner = LocalRunner(task, 1)
-    search = Search(task, space, RandomExplorer(space, Random(0)), NoBuilder(), runner, Records(None), Silent())  # type: ignore[arg-type]
+    budget = Budget.of(64, 60.0, 0, "random", "residual")
+    search = Search(task, space, budget, NoBuilder(), runner, Records(None), Silent())  # type: ignore[arg-type]
     search.run(6, time.monotonic() + 60)
     with pytest.raises(TileworkError) as caught:
         search.finish()
