@@ -119,7 +119,7 @@ def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Ses
     defaults, fixed = (defaults_of(module, kind) for kind in (DEFAULTS, FIXED_DEFAULTS))
     session.progress("graph passes", 0, 1)
     with report.phase("graph"):
-        session.run("optimize-graph", module)
+        session.run("optimize-graph", module, precision=session.precision)
         for function in graph_functions(module):
             price_ahead(function, session)
         session.run("apply-rules", module, precision=session.precision)
