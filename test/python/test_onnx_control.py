@@ -286,16 +286,22 @@ def test_states_that_change_places(cache: KernelCache):
         check(made, {"xs": numbers(steps, 2), "h": h, "g": g}, cache, wanted, scans=1)
 
 
-def test_a_body_that_always_ends_its_loop():
+@pytest.mark.parametrize("shapes", [{"h": [4]}, {"xs": ["T", 2], "h": [4]}], ids=["known", "open"])
+def test_a_body_that_always_ends_its_loop(shapes: Mapping[str, Sequence[int | str]], cache: KernelCache):
+    """There is one iteration, or none, whatever the number of iterations is."""
     body = graph(
         [node("Add", "s s", "n"), node("Identity", "n", "y"), node("Not", "c", "goes_on")], LOOP_INPUTS, "goes_on n y"
     )
-    assert "it has one iteration only" in refusal(loop_model(body, {"h": [4]}, 20))
+    made = loop_model(body, shapes, None if "xs" in shapes else 20)
+    for steps in (3, 0) if "xs" in shapes else (20,):
+        h = numbers(4)
+        inputs = {"xs": numbers(steps, 2), "h": h} if "xs" in shapes else {"h": h}
+        check(made, inputs, cache, [h + h, (h + h)[None]] if steps else [h, np.zeros((0, 4), np.float32)])
 
 
-def test_a_loop_of_no_iterations_that_makes_sequences():
-    expected = "it has no iteration, so that nothing tells of what shape its outputs are"
-    assert expected in refusal(loop_model(DOUBLING, {"h": [4]}, 0))
+def test_a_loop_of_no_iterations_that_makes_sequences(cache: KernelCache):
+    h = numbers(4)
+    check(loop_model(DOUBLING, {"h": [4]}, 0), {"h": h}, cache, [h, np.zeros((0, 4), np.float32)])
 
 
 # ---- If --------------------------------------------------------------------------------------------------------------
