@@ -141,6 +141,10 @@ class Emitter:
         """Whether it is the running model that tells what a symbol is, no input."""
         return symbol in self._bound
 
+    def carrier(self, symbol: Key) -> SSAValue:
+        """What was said to `bind` a symbol of the running model."""
+        return self._bound[symbol]
+
     def require(self, requirement: Requirement, title: str) -> None:
         """Let `@main` require what a node of that title needs of sizes; of those that data tell, where they do."""
         if requirement.any_of in self._required:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from tilework.algebra.index_expr import Expr, product
+from tilework.algebra.index_expr import Expr, const, product
 from tilework.dialects.graph import AddOp, DivOp, EqualOp, LessOp, MaxOp, MinOp, MulOp, SubOp, WhereOp
 from tilework.frontends.onnx.node import Node
 from tilework.frontends.onnx.told_sizes import size_told
@@ -24,6 +24,8 @@ def elements_in_front(node: Node, bound: SSAValue, extent: Expr) -> Expr:
     The same bound of axes that are as long is the same symbol.
     """
     known = node.emitter.in_front
+    if extent == 0:
+        return extent
     if (bound, extent) not in known:
         place = _between(node, _from_front(node, bound, extent), 0, node.size(extent))
         known[bound, extent] = _size(node, place, extent)
@@ -35,6 +37,8 @@ def last_one(node: Node, bound: SSAValue, extent: Expr, least: int) -> Expr:
 
     Below zero it counts from the end.
     """
+    if extent == 0:
+        return const(-1)
     last = node.emit(SubOp, node.size(extent), _number(node, 1))
     place = _between(node, _from_front(node, bound, extent), least, last)
     return _size(node, node.emit(AddOp, place, _number(node, 1)), extent) - 1

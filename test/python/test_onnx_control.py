@@ -365,9 +365,10 @@ def test_a_branch_that_data_decides(condition: bool, shape: tuple[int, ...], cac
         check(made, {name: np.asarray(value) for name, value in feeds.items()}, cache)
 
 
-def test_branches_of_different_shapes_that_data_decides_are_refused():
-    other = graph([node("Concat", "one one", "y", axis=0)], {}, "y", {"one": np.ones(4, np.float32)})
-    made = model([node("If", "c", "y", then_branch=ONES, else_branch=other)], {"c": []}, "y")
-    assert "so both have to make tensors of the same type" in refusal(made)
+def test_branches_of_different_ranks_and_types_that_data_decides_are_refused():
+    for rows in (np.ones((2, 3), np.float32), np.ones(3, np.int64)):
+        other = graph([node("Identity", "rows", "y")], {}, "y", {"rows": rows})
+        made = model([node("If", "c", "y", then_branch=ONES, else_branch=other)], {"c": []}, "y")
+        assert "so both have to make tensors of the same type" in refusal(made)
     made = model([node("If", "c", "y", then_branch=ONES, else_branch=TWOS)], {"c": [2]}, "y")
     assert "its condition is one truth value" in refusal(made)
