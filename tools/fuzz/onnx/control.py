@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import onnx
 from onnx import helper
 
 from tilework.tools.fuzz.onnx.graphs import BOOL, DATA, FLOAT, INT64, Graph, Type
@@ -34,17 +35,20 @@ def condition(g: Graph) -> str | None:
 
 
 def branches(g: Graph) -> None:
-    """One of two bodies, whose results are of one type."""
+    """One of two bodies, whose results are of one type, or differ in the size of an axis."""
     holds, x = condition(g), g.any(lambda t: t.element in NUMBERS)
     if holds is None or x is None:
         return
-    type_ = g.values[x]
-    bodies = {}
-    for name in ("then_branch", "else_branch"):
+    type_, other = g.values[x], g.like_but_for_a_size(x) if g.draw.chance(40) else None
+    bodies: dict[str, onnx.GraphProto] = {}
+    for name, given in (("then_branch", x), ("else_branch", other or x)):
         body = g.inside()
         fill(body, SHORT)
-        result = body.emit("Identity", [body.like(type_) or x], type_)
+        result = body.emit("Identity", [body.like(g.values[given]) or given], g.values[given])
         bodies[name] = body.graph(name, [], [result])
+    if other is not None:
+        sizes = zip(type_.dims, g.values[other].dims, strict=True)
+        type_ = Type(type_.element, tuple(a if a == b else g.names.fresh(DATA) for a, b in sizes))
     g.emit("If", [holds], type_, **bodies)
 
 
@@ -61,13 +65,17 @@ def loop(g: Graph) -> None:
     fill(body, SHORT)
     goes_on = condition(body) if g.draw.chance(60) else None
     again = body.emit("Identity", [goes_on or before], Type(BOOL, ()))
+    if g.draw.chance(30):  # the condition alone ends it
+        limit, few = g.draw.choice(["", g.unread(2**63 - 1)]), body.constant(g.draw.choice([0, 2, 5]))
+        again = body.emit("And", [again, body.emit("Less", [number, few], Type(BOOL, ()))], Type(BOOL, ()))
     following = body.emit("Identity", [body.like(g.values[x]) or state], g.values[x])
     outputs, types = [again, following], [g.values[x]]
     element = g.draw.choice([name for name in body.values if body.fits_outside(name)])
     if body.values[element].element in NUMBERS and len(body.values[element].dims) < 3:
         outputs.append(body.emit("Identity", [element], body.values[element]))
         types.append(Type(body.values[element].element, (g.names.fresh(DATA), *body.values[element].dims)))
-    g.emit_all("Loop", [limit, begins or "", x], types, body=body.graph("body", [number, before, state], outputs))
+    begins = begins or (g.constant(True, BOOL) if not limit else "")
+    g.emit_all("Loop", [limit, begins, x], types, body=body.graph("body", [number, before, state], outputs))
 
 
 def scan(g: Graph) -> None:

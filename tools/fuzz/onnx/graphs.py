@@ -88,6 +88,12 @@ class Graph:
         array = np.array(number, helper.tensor_dtype_to_np_dtype(element))
         return self.emit("Constant", [], Type(element, array.shape), value=numpy_helper.from_array(array))
 
+    def unread(self, number: int) -> str:
+        """An integer that no other node reads, as it is not small."""
+        name = self.constant(number)
+        del self.values[name]
+        return name
+
     def any(self, holds: Callable[[Type], bool]) -> str | None:
         """One of the values whose type is so; None where there is none."""
         found = [name for name, type_ in self.values.items() if holds(type_)]
@@ -97,6 +103,11 @@ class Graph:
         """A value of that type, one of the later ones most often."""
         found = [name for name, other in self.values.items() if other == type_]
         return self.draw.choice(found[-3:] if self.draw.chance(70) else found) if found else None
+
+    def like_but_for_a_size(self, name: str) -> str | None:
+        """A value like another one that has other sizes along some axes."""
+        type_ = self.values[name]
+        return self.any(lambda t: t != type_ and t.element == type_.element and len(t.dims) == len(type_.dims))
 
     def small(self, name: str) -> str:
         """The numbers of a value, cut off so that all that is computed of them is exact."""

@@ -152,10 +152,10 @@ def known_slice(g: Graph) -> None:
 
 def counted(g: Graph) -> None:
     """The places of elements that are not 0, or those elements, or the numbers below a number."""
-    if (n := g.any(lambda t: t.element == INT64 and not t.dims)) is not None and g.draw.chance(40):
-        ends = [g.constant(0), n, g.constant(1)]
-        ends = [n, g.constant(0), g.constant(-1)] if g.draw.chance(30) else ends
-        g.emit("Range", ends, Type(INT64, (g.names.fresh(DATA),)))
+    if (n := g.any(lambda t: t.element in NUMBERS and not t.dims)) is not None and g.draw.chance(40):
+        element = g.values[n].element
+        zero, step = g.constant(0, element), g.constant(g.draw.choice([1, -1, 2, -3]), element)
+        g.emit("Range", g.draw.choice([[zero, n, step], [n, zero, step]]), Type(element, (g.names.fresh(DATA),)))
     elif (x := g.any(is_matrix_like)) is not None:
         places = g.emit("NonZero", [x], Type(INT64, (len(g.values[x].dims), g.names.fresh(DATA))))
         if g.draw.chance(50):
@@ -182,6 +182,24 @@ def told_expand(g: Graph) -> None:
     rows = g.emit("Unsqueeze", [most, g.constant([0])], Type(INT64, (1,)))
     sizes = g.emit("Concat", [rows, g.constant([1])], Type(INT64, (2,)), axis=0)
     g.emit("Expand", [x, sizes], Type(g.values[x].element, (g.names.fresh(DATA), *g.values[x].dims)))
+
+
+def told_shape(g: Graph) -> None:
+    """A matrix of a shape with a number that is 0 or -1, or all of its elements along one axis."""
+    if (x := g.any(lambda t: len(t.dims) == 2 and not t.may_be_empty())) is None:
+        return
+    n = g.any(lambda t: t.element == INT64 and not t.dims)
+    if n is None:
+        return
+    type_, one, zero = g.values[x], Type(INT64, (1,)), g.constant([0])
+    number = g.emit("Unsqueeze", [n, zero], one)
+    special = g.emit("Sub", [g.emit("Mod", [number, g.constant([2])], one), g.constant([1])], one)  # 0 or -1
+    if not g.draw.chance(50):
+        flat = g.emit("Min", [special, g.constant([-1])], one)
+        g.emit("Reshape", [x, flat], Type(type_.element, (g.names.fresh(DATA),)))
+        return
+    shape = g.emit("Concat", [special, g.constant([0])], Type(INT64, (2,)), axis=0)
+    g.emit("Reshape", [x, shape], Type(type_.element, (g.names.fresh(DATA), type_.dims[1])))
 
 
 def top(g: Graph) -> None:
@@ -212,5 +230,5 @@ def running_sum(g: Graph) -> None:
 
 OPERATORS = (
     *(elementwise, elementwise, unary, cast, select, reduction, transpose, flatten, unsqueeze, concat, gather),
-    *(size_of, told_slice, known_slice, counted, compress, told_expand, top, product, running_sum),
+    *(size_of, told_slice, known_slice, counted, compress, told_expand, told_shape, top, product, running_sum),
 )
