@@ -95,3 +95,59 @@ def test_sizes_of_zero_and_a_wrong_dtype():
     assert [str(spec) for spec in module.outputs] == ["y: int4 (N,)"]
     with pytest.raises(tw.UsageError, match="input 'x' is int8, the module takes int4"):
         tw.compile(cast_model(INTEGERS[0], np.dtype(np.float32)))(np.zeros(3, np.int8))
+
+
+@pytest.mark.parametrize("name", ["int4", "float8_e4m3fn"])
+def test_branches_and_bodies_hold_narrow_numbers(name: str):
+    """An If, a Loop and a Scan, whose states are halved each time."""
+    dtype = np.dtype(getattr(ml_dtypes, name))
+    kind = helper.np_dtype_to_tensor_dtype(dtype)
+
+    def halved(given: str, made: str) -> list[onnx.NodeProto]:
+        steps = [
+            ("Cast", [given], {"to": 1}),
+            ("Mul", [f"{made}_0", "half"], {}),
+            ("Cast", [f"{made}_1"], {"to": kind}),
+        ]
+        results = [f"{made}_0", f"{made}_1", made]
+        return [helper.make_node(op, i, [o], **a) for (op, i, a), o in zip(steps, results, strict=True)]
+
+    def body(nodes: list[onnx.NodeProto], inputs: dict[str, list[int]], *outputs: str) -> onnx.GraphProto:
+        types = {"i": TensorProto.INT64, "c": TensorProto.BOOL}
+        given = [helper.make_tensor_value_info(n, types.get(n[0], kind), s) for n, s in inputs.items()]
+        made = [helper.make_tensor_value_info(n, types.get(n[0], kind), [] if n[0] in types else [3]) for n in outputs]
+        return helper.make_graph(nodes, "body", given, made)
+
+    same = [helper.make_node("Identity", ["x"], ["a"])]
+    loop = [*halved("s", "n"), helper.make_node("Identity", ["c2"], ["c3"]), helper.make_node("Identity", ["s"], ["e"])]
+    scan = [*halved("t", "u"), helper.make_node("Identity", ["row"], ["v"])]
+    nodes = [
+        helper.make_node(
+            "If", ["c"], ["y"], then_branch=body(same, {}, "a"), else_branch=body(halved("x", "b"), {}, "b")
+        ),
+        helper.make_node(
+            "Loop", ["i", "c", "x"], ["end", "all"], body=body(loop, {"i2": [], "c2": [], "s": [3]}, "c3", "n", "e")
+        ),
+        helper.make_node(
+            "Scan", ["x", "xs"], ["last", "rows"], body=body(scan, {"t": [3], "row": [3]}, "u", "v"), num_scan_inputs=1
+        ),
+    ]
+    shapes = {"c": [], "i": [], "x": [3], "xs": ["N", 3]}
+    types = {"c": TensorProto.BOOL, "i": TensorProto.INT64}
+    inputs = [helper.make_tensor_value_info(n, types.get(n, kind), s) for n, s in shapes.items()]
+    outputs = [helper.make_tensor_value_info(n, kind, None) for n in ("y", "end", "all", "last", "rows")]
+    half = helper.make_tensor("half", TensorProto.FLOAT, [], [0.5])
+    graph = helper.make_graph(nodes, "narrow", inputs, outputs, [half])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
+    module = tw.compile(model, processes=1)
+    x, xs = np.array([4, -6, 2], np.float32).astype(dtype), np.ones((2, 3), np.float32).astype(dtype)
+    for holds in (True, False):
+        feeds = {"c": np.array(holds), "i": np.array(2), "x": x, "xs": xs}
+        y, end, all_, last, rows = module.run(feeds).values()
+        chosen = x if holds else (x.astype(np.float32) / 2).astype(dtype)
+        quarter = (x.astype(np.float32) / 4).astype(dtype)
+        np.testing.assert_array_equal(y.astype(np.float32), chosen.astype(np.float32))
+        np.testing.assert_array_equal(end.astype(np.float32), (quarter if holds else x).astype(np.float32))
+        assert all_.shape == ((2 if holds else 0), 3) and all_.dtype == dtype
+        np.testing.assert_array_equal(last.astype(np.float32), quarter.astype(np.float32))
+        np.testing.assert_array_equal(rows.astype(np.float32), xs.astype(np.float32))

@@ -243,16 +243,22 @@ def test_states_that_change_places(cache: KernelCache):
         check(made, {"xs": numbers(steps, 2), "h": h, "g": g}, cache, wanted, scans=1)
 
 
-def test_a_body_that_always_ends_its_loop():
+@pytest.mark.parametrize("shapes", [{"h": [4]}, {"xs": ["T", 2], "h": [4]}], ids=["known", "open"])
+def test_a_body_that_always_ends_its_loop(shapes: Mapping[str, Sequence[int | str]], cache: KernelCache):
+    """There is one iteration, or none, whatever the number of iterations is."""
     body = graph(
         [node("Add", "s s", "n"), node("Identity", "n", "y"), node("Not", "c", "goes_on")], LOOP_INPUTS, "goes_on n y"
     )
-    assert "it has one iteration only" in refusal(loop_model(body, {"h": [4]}, 20))
+    made = loop_model(body, shapes, None if "xs" in shapes else 20)
+    for steps in (3, 0) if "xs" in shapes else (20,):
+        h = numbers(4)
+        inputs = {"xs": numbers(steps, 2), "h": h} if "xs" in shapes else {"h": h}
+        check(made, inputs, cache, [h + h, (h + h)[None]] if steps else [h, np.zeros((0, 4), np.float32)])
 
 
-def test_a_loop_of_no_iterations_that_makes_sequences():
-    expected = "it has no iteration, so that nothing tells of what shape its outputs are"
-    assert expected in refusal(loop_model(DOUBLING, {"h": [4]}, 0))
+def test_a_loop_of_no_iterations_that_makes_sequences(cache: KernelCache):
+    h = numbers(4)
+    check(loop_model(DOUBLING, {"h": [4]}, 0), {"h": h}, cache, [h, np.zeros((0, 4), np.float32)])
 
 
 # ---- If --------------------------------------------------------------------------------------------------------------
@@ -312,9 +318,10 @@ def test_a_branch_that_data_decides(condition: bool, shape: tuple[int, ...], cac
         check(made, {name: np.asarray(value) for name, value in feeds.items()}, cache)
 
 
-def test_branches_of_different_shapes_that_data_decides_are_refused():
-    other = graph([node("Concat", "one one", "y", axis=0)], {}, "y", {"one": np.ones(4, np.float32)})
-    made = model([node("If", "c", "y", then_branch=ONES, else_branch=other)], {"c": []}, "y")
-    assert "so both have to make tensors of the same type" in refusal(made)
+def test_branches_of_different_ranks_and_types_that_data_decides_are_refused():
+    for rows in (np.ones((2, 3), np.float32), np.ones(3, np.int64)):
+        other = graph([node("Identity", "rows", "y")], {}, "y", {"rows": rows})
+        made = model([node("If", "c", "y", then_branch=ONES, else_branch=other)], {"c": []}, "y")
+        assert "so both have to make tensors of the same type" in refusal(made)
     made = model([node("If", "c", "y", then_branch=ONES, else_branch=TWOS)], {"c": [2]}, "y")
     assert "its condition is one truth value" in refusal(made)

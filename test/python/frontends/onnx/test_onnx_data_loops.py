@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import onnx
 import pytest
+from onnx import numpy_helper
 from onnx_models import Array, check_onnxruntime, graph, model, node, numbers
 
 import tilework as tw
@@ -107,9 +108,14 @@ def test_elements_of_sizes_that_data_tell_inside_are_refused():
         import_onnx(sums_of_slices("five c h", "part"))
 
 
-def test_elements_of_a_loop_without_any_limit_are_refused():
-    with pytest.raises(TileworkError, match="and so many elements it makes: it needs a known limit"):
-        import_onnx(doubling(" yes h", {"h": [4]}))
+def test_elements_of_a_loop_without_any_limit(cache: KernelCache):
+    """There is none, or the largest number that there is: the condition ends it."""
+    for most in (None, 2**63 - 1):
+        made = doubling(" yes h" if most is None else "forty yes h", {"h": [4]})
+        if most is not None:
+            [forty] = (c for c in made.graph.initializer if c.name == "forty")
+            forty.CopyFrom(numpy_helper.from_array(np.array(most), "forty"))
+        check_onnxruntime(made, cache, {"h": positive(4)}, {"h": 60 * positive(4)}, {"h": np.full(4, 100, np.float32)})
 
 
 def test_a_body_that_asks_data_must_find_it_in_every_run(cache: KernelCache):

@@ -1,4 +1,4 @@
-"""Models of ai.onnx.ml: equal to onnxruntime's, as built by hand and, where skl2onnx is there, as it exports them."""
+"""Models of ai.onnx.ml, built by hand: equal to onnxruntime's."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ import pytest
 from onnx import helper
 
 import tilework as tw
+from tilework.frontends.onnx import import_onnx
+from tilework.interpreters.graph import run_function
 
 ML = "ai.onnx.ml"
 RNG = np.random.default_rng(0)
@@ -37,6 +39,15 @@ def check(model: onnx.ModelProto, inputs: dict[str, Any], tolerance: float = 1e-
     for result, expected in zip(made.values(), session.run(None, inputs), strict=True):
         assert result.dtype == expected.dtype
         np.testing.assert_allclose(result, expected, rtol=tolerance, atol=tolerance)
+
+
+def check_meaning(model: onnx.ModelProto, inputs: dict[str, Any]) -> None:
+    """Check the model as the interpreter runs it."""
+    imported = import_onnx(model)
+    found = run_function(imported.module, "main", list(inputs.values()), imported.parameters)
+    expected = onnxruntime.InferenceSession(model.SerializeToString()).run(None, inputs)
+    for result, wanted in zip(found, expected, strict=True):
+        np.testing.assert_allclose(result, wanted, rtol=1e-5, atol=1e-5)
 
 
 FEATURES = {
@@ -109,6 +120,59 @@ def test_support_vectors(kind: str):
     check(model("SVMRegressor", {"x": X}, **attributes), {"x": X})
 
 
+VECTORS = [float(w) for w in X[:7].flat]
+
+
+def classifier(classes: int, probabilities: bool, **attributes: Any) -> onnx.ModelProto:
+    """Seven support vectors, and a coefficient of each one for every class but its own."""
+    pairs = classes * (classes - 1) // 2
+    rng = np.random.default_rng(classes)
+    attributes = {"kernel_type": "RBF", "kernel_params": [0.25, 0.0, 3.0], **attributes}
+    attributes |= {"support_vectors": VECTORS, "vectors_per_class": [4, 3] if classes == 2 else [2, 1, 3, 1]}
+    attributes["coefficients"] = [float(c) for c in rng.standard_normal(7 * (classes - 1))]
+    attributes["rho"] = [float(r) for r in rng.standard_normal(pairs) / 4]
+    if probabilities:
+        attributes |= {"prob_a": [-1.5 - i for i in range(pairs)], "prob_b": [i / 8 for i in range(pairs)]}
+    return model("SVMClassifier", {"x": X}, 2, classlabels_ints=[5, 3, 8, 1][:classes], **attributes)
+
+
+@pytest.mark.parametrize("probabilities", [False, True], ids=["scores", "probabilities"])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_classes_by_support_vectors(classes: int, probabilities: bool):
+    check_meaning(classifier(classes, probabilities), {"x": X})
+
+
+def test_compiled_probabilities_by_support_vectors():
+    """Compiled, rows are coupled by several threads."""
+    check(classifier(4, True), {"x": RNG.standard_normal((3000, 4)).astype(np.float32)}, 1e-4)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_scores_of_support_vectors_after_a_function(classes: int):
+    check_meaning(classifier(classes, False, post_transform="SOFTMAX"), {"x": X})
+
+
+@pytest.mark.parametrize("signs", ["any", "positive"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classes_by_rows_of_coefficients(classes: int, signs: str):
+    rng = np.random.default_rng(2)
+    weights = rng.standard_normal(4 * classes) if signs == "any" else rng.random(4 * classes)
+    given: dict[str, Any] = {"coefficients": [float(w) for w in weights], "rho": [0.125]}
+    given |= {"kernel_type": "LINEAR", "kernel_params": [0.0, 0.0, 0.0]}
+    check_meaning(model("SVMClassifier", {"x": X}, 2, classlabels_ints=[5, 3, 8][:classes], **given), {"x": X})
+
+
+def test_support_vectors_that_fit_no_classes_are_refused():
+    rest: dict[str, Any] = {"coefficients": [1.0] * 7, "rho": [0.0], "support_vectors": VECTORS}
+    for labels, counts, message in (
+        ([1], [7], "it has one class only"),
+        ([1, 2], [7], "it has support vectors for 1 classes, not 2"),
+    ):
+        made = model("SVMClassifier", {"x": X}, 2, classlabels_ints=labels, vectors_per_class=counts, **rest)
+        with pytest.raises(tw.TileworkError, match=message):
+            tw.compile(made)
+
+
 def stump(mode: str, missing: int) -> dict[str, Any]:
     """Two trees of one decision each."""
     return {
@@ -169,32 +233,3 @@ def test_trees_of_no_rows_and_too_few_columns():
     assert made(X[:0]).shape == (0, 1)
     with pytest.raises(tw.TileworkError, match="its trees look at 4 columns, its input has 2"):
         tw.compile(model("TreeEnsembleRegressor", {"x": X[:, :2]}, **stump("BRANCH_LEQ", 0)))
-
-
-def pipelines() -> dict[str, Any]:
-    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor, RandomForestClassifier
-    from sklearn.linear_model import LogisticRegression, Ridge
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import Binarizer, MinMaxScaler, Normalizer, StandardScaler
-    from sklearn.svm import SVR
-
-    return {
-        "logistic": make_pipeline(StandardScaler(), LogisticRegression()),
-        "ridge": make_pipeline(MinMaxScaler(), Normalizer(), Ridge()),
-        "binary": make_pipeline(Binarizer(), LogisticRegression()),
-        "forest": RandomForestClassifier(8, random_state=0),
-        "boosted": GradientBoostingClassifier(n_estimators=5, random_state=0),
-        "boosted-regressor": GradientBoostingRegressor(n_estimators=5, random_state=0),
-        "support-vectors": SVR(),
-    }
-
-
-@pytest.mark.parametrize("name", pipelines())
-def test_exports_of_skl2onnx(name: str):
-    skl2onnx = pytest.importorskip("skl2onnx")
-    estimator = pipelines()[name]
-    classes = (X[:, 0] * X[:, 1] > 0).astype(np.int64) + (X[:, 2] > 1)
-    estimator.fit(X, X[:, 0] + X[:, 1] if name.endswith(("ridge", "regressor", "vectors")) else classes)
-    options = {"zipmap": False} if hasattr(estimator, "predict_proba") else None
-    exported = skl2onnx.to_onnx(estimator, X[:1], options=options, target_opset={"": 18, ML: 3})
-    check(exported, {exported.graph.input[0].name: X}, 1e-4)

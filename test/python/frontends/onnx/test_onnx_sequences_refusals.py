@@ -199,11 +199,11 @@ def test_data_decide_of_what_structure_something_is(branches: tuple[onnx.GraphPr
     assert refusal(model(nodes, {"c": [], "a": [2], "b": [2]}, "s", opset=18)).startswith(expected)
 
 
-def test_data_decide_between_sequences_of_other_elements():
+def test_data_decide_between_sequences_of_elements_of_other_ranks():
     first, other = branch([node("SequenceConstruct", "a", "s")]), branch([node("SequenceConstruct", "b", "s")])
     nodes = [node("If", "c", "s", then_branch=first, else_branch=other)]
     expected = "so both have to make tensors of the same type"
-    assert expected in refusal(model(nodes, {"c": [], "a": [2], "b": [3]}, "s", opset=18))
+    assert expected in refusal(model(nodes, {"c": [], "a": [2], "b": [3, 1]}, "s", opset=18))
 
 
 def test_a_long_loop_that_makes_a_sequence():
