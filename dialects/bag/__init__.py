@@ -16,6 +16,7 @@ from tilework.dialects.bag.conversion import (
     table_of,
     tensors_of,
 )
+from tilework.dialects.bag.join import JoinOp
 from tilework.dialects.bag.rows import KINDS, FilterOp, FoldOp, MapOp, RowsOp, YieldOp
 from tilework.dialects.bag.types import BagType, DictType
 
@@ -27,6 +28,7 @@ __all__ = [
     "DictType",
     "FilterOp",
     "FoldOp",
+    "JoinOp",
     "KINDS",
     "LookupOp",
     "MapOp",
@@ -44,6 +46,6 @@ __all__ = [
 ]
 
 CONVERSIONS = [PackOp, ToMatrixOp, ColumnOp, OneHotOp, LookupOp]
-ROWS = [MapOp, FilterOp, FoldOp, YieldOp]
+ROWS = [MapOp, FilterOp, FoldOp, JoinOp, YieldOp]
 
 Bag = Dialect("bag", [*CONVERSIONS, *ROWS], [BagType, DictType])

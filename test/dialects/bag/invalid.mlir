@@ -131,3 +131,27 @@ func.func @f(%t: !bag.bag<N x [a: f64]>) {
   %x = bag.column %t {column = "b"} : (!bag.bag<N x [a: f64]>) -> tensor<?xf64, #graph.dims<[N]>>
   func.return
 }
+
+// -----
+
+func.func @f(%l: !bag.bag<N x [a: !bag.dict<3>]>, %r: !bag.bag<M x [b: !bag.dict<4>]>) {
+  // expected-error@+1 {{keys are codes of one dictionary, not !bag.dict<3> and !bag.dict<4>}}
+  %j = bag.join %l, %r {on = ["a", "b"], reads = [], writes = [], rows = "J"} : (!bag.bag<N x [a: !bag.dict<3>]>, !bag.bag<M x [b: !bag.dict<4>]>) -> !bag.bag<J x [a: !bag.dict<3>]>
+  func.return
+}
+
+// -----
+
+func.func @f(%l: !bag.bag<N x [a: !bag.dict<3>]>) {
+  // expected-error@+1 {{the left table has a column a already}}
+  %j = bag.join %l, %l {on = ["a", "a"], reads = ["a"], writes = ["a"], rows = "J"} : (!bag.bag<N x [a: !bag.dict<3>]>, !bag.bag<N x [a: !bag.dict<3>]>) -> !bag.bag<J x [a: !bag.dict<3>]>
+  func.return
+}
+
+// -----
+
+func.func @f(%l: !bag.bag<N x [a: !bag.dict<3>]>) {
+  // expected-error@+1 {{a join has two keys, and a name for each column that it reads}}
+  %j = bag.join %l, %l {on = ["a"], reads = [], writes = [], rows = "J"} : (!bag.bag<N x [a: !bag.dict<3>]>, !bag.bag<N x [a: !bag.dict<3>]>) -> !bag.bag<J x [a: !bag.dict<3>]>
+  func.return
+}

@@ -59,3 +59,10 @@ func.func @columnar(%a: tensor<?x1xf64, #graph.dims<[N, 1]>>, %c: tensor<?x1xi32
   %0 = bag.column %t {column = "c"} : (!bag.bag<N x [a: f64, c: !bag.dict<3>], columnar>) -> tensor<?xi32, #graph.dims<[N]>>
   func.return
 }
+
+// CHECK-LABEL: func.func @pairs
+func.func @pairs(%l: !bag.bag<N x [town: !bag.dict<3>]>, %r: !bag.bag<M x [name: !bag.dict<3>, size: f64?]>) {
+  // CHECK-NEXT: bag.join %l, %r {on = ["town", "name"], reads = ["size"], writes = ["s"], rows = "J"} {{.*}} -> !bag.bag<J x [town: !bag.dict<3>, s: f64?]>
+  %j = bag.join %l, %r {on = ["town", "name"], reads = ["size"], writes = ["s"], rows = "J"} : (!bag.bag<N x [town: !bag.dict<3>]>, !bag.bag<M x [name: !bag.dict<3>, size: f64?]>) -> !bag.bag<J x [town: !bag.dict<3>, s: f64?]>
+  func.return
+}
