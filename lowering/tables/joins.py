@@ -48,16 +48,21 @@ class _Count:
             types = (i32, i32, i64, i64, i64, i64)
             a, b, begins, order, count, ends = (Buffer(k, x, t) for x, t in zip(buffers, types, strict=True))
             rows, others = here(left.dims[0]), here(right.dims[0])
-            k.for_each([const(size + 1)], lambda c: begins.store(c, 0))
-            k.for_each([others], lambda m: order.store(m, 0))
+
+            def clear(c: Expr) -> None:
+                begins.store(c, 0)
 
             def number(m: Expr) -> None:
+                order.store(m, 0)
                 code = index_of(k, b[m, 0])
                 with when(k, at_least(code, 0)):
                     begins.store(code + 1, begins[code + 1] + 1)
 
             def add(c: Expr) -> None:
                 begins.store(c + 1, begins[c + 1] + begins[c])
+
+            def begin(c: Expr) -> None:
+                ends.store(c, begins[c])
 
             def place(m: Expr) -> None:
                 code = index_of(k, b[m, 0])
@@ -70,9 +75,10 @@ class _Count:
                 with when(k, at_least(code, 0)):
                     count.store([], count[[]] + (begins[code + 1] - begins[code]))
 
+            k.for_each([const(size + 1)], clear)
             k.for_each([others], number)
             k.for_each([const(size)], add)
-            k.for_each([const(size + 1)], lambda c: ends.store(c, begins[c]))
+            k.for_each([const(size + 1)], begin)
             k.for_each([others], place)
             count.store([], 0)
             k.for_each([rows], total)

@@ -3,7 +3,7 @@
 
 // A filter of pairs that reads one of both rows is a filter of that table; one that reads both stays.
 // CHECK-LABEL:  func.func @of_left
-// CHECK-NEXT:     %[[L:.*]] = bag.filter %l {reads = ["a"], rows = "J"}
+// CHECK-NEXT:     %[[L:.*]] = bag.filter %l {rows = "J", reads = ["a"]}
 // CHECK:          bag.join %[[L]], %r {{.*}} -> !bag.bag<K x
 func.func @of_left(%l: !bag.bag<N x [a: f64, c: !bag.dict<3>]>, %r: !bag.bag<M x [d: !bag.dict<3>, e: f64]>) -> tensor<?xf64, #graph.dims<[K]>> {
   %j = bag.join %l, %r {on = ["c", "d"], reads = ["e"], writes = ["f"], rows = "J"} : (!bag.bag<N x [a: f64, c: !bag.dict<3>]>, !bag.bag<M x [d: !bag.dict<3>, e: f64]>) -> !bag.bag<J x [a: f64, c: !bag.dict<3>, f: f64]>
@@ -19,7 +19,7 @@ func.func @of_left(%l: !bag.bag<N x [a: f64, c: !bag.dict<3>]>, %r: !bag.bag<M x
 // -----
 
 // CHECK-LABEL:  func.func @of_right
-// CHECK-NEXT:     %[[R:.*]] = bag.filter %r {reads = ["e"], rows = "J"}
+// CHECK-NEXT:     %[[R:.*]] = bag.filter %r {rows = "J", reads = ["e"]}
 // CHECK:          bag.join %l, %[[R]]
 func.func @of_right(%l: !bag.bag<N x [c: !bag.dict<3>]>, %r: !bag.bag<M x [d: !bag.dict<3>, e: f64]>) -> tensor<?xf64, #graph.dims<[K]>> {
   %j = bag.join %l, %r {on = ["c", "d"], reads = ["e"], writes = ["f"], rows = "J"} : (!bag.bag<N x [c: !bag.dict<3>]>, !bag.bag<M x [d: !bag.dict<3>, e: f64]>) -> !bag.bag<J x [c: !bag.dict<3>, f: f64]>
