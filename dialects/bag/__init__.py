@@ -2,6 +2,7 @@
 
 from xdsl.ir import Dialect
 
+from tilework.dialects.bag.comprehension import ComprehensionOp
 from tilework.dialects.bag.conversion import (
     CodesOp,
     ColumnOp,
@@ -17,6 +18,7 @@ from tilework.dialects.bag.conversion import (
     tensors_of,
 )
 from tilework.dialects.bag.join import JoinOp
+from tilework.dialects.bag.keys import keys_compared, same_key
 from tilework.dialects.bag.rows import KINDS, FilterOp, FoldOp, MapOp, RowsOp, YieldOp
 from tilework.dialects.bag.types import BagType, DictType
 
@@ -25,6 +27,7 @@ __all__ = [
     "BagType",
     "CodesOp",
     "ColumnOp",
+    "ComprehensionOp",
     "DictType",
     "FilterOp",
     "FoldOp",
@@ -40,12 +43,14 @@ __all__ = [
     "ToMatrixOp",
     "YieldOp",
     "bag_of",
+    "keys_compared",
     "layout_of",
+    "same_key",
     "table_of",
     "tensors_of",
 ]
 
 CONVERSIONS = [PackOp, ToMatrixOp, ColumnOp, OneHotOp, LookupOp]
-ROWS = [MapOp, FilterOp, FoldOp, JoinOp, YieldOp]
+ROWS = [MapOp, FilterOp, FoldOp, JoinOp, ComprehensionOp, YieldOp]
 
 Bag = Dialect("bag", [*CONVERSIONS, *ROWS], [BagType, DictType])

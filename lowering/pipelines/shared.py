@@ -9,6 +9,7 @@ from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.tables_to_graph import TablesToGraph
 from tilework.lowering.te_to_schedule import TeToSchedule
+from tilework.transforms.bag.combine import Combine
 from tilework.transforms.bag.fuse_filters import FuseFilters
 from tilework.transforms.bag.fuse_folds import FuseFolds
 from tilework.transforms.bag.fuse_maps import FuseMaps
@@ -68,6 +69,7 @@ FOLDS: tuple[ModulePass, ...] = (
 )
 
 BAGS: tuple[ModulePass, ...] = (
+    Combine(),  # before it: all others are about combinators
     PushThroughConversion(),
     PushFilters(),
     FuseFilters(),

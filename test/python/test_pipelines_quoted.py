@@ -117,7 +117,7 @@ def constant(table: DataBag):
     ("function", "count", "message"),
     [
         (while_loop, 1, "the statement 'while True:' is not known"),
-        (joined, 2, "a comprehension goes through one table"),
+        (joined, 2, "rows of several tables need an `if` by which words of both are equal"),
         (wrong_column, 1, "the table has no column height; it has age, pay, town"),
         (wrong_word, 1, "words are compared with one word by == or !=, not as p.town < 'Ulm'"),
         (wrong_method, 1, "table.sort\\('pay'\\) is not known"),

@@ -12,6 +12,7 @@ from xdsl.rewriter import Rewriter
 
 from tilework.analysis.functions import body_of
 from tilework.dialects.bag import BagType, CodesOp, ColumnOp, FilterOp, FoldOp, JoinOp, MapOp, ToMatrixOp, bag_of
+from tilework.transforms.bag.types_behind import infer_behind
 from tilework.transforms.base import TileworkPass
 
 
@@ -48,7 +49,7 @@ def _prune(table: BlockArgument) -> None:
         return
     columns = {name: type_ for name, type_ in bag.columns.items() if name in read}
     if columns and len(columns) < len(bag.columns):
-        _infer_behind(Rewriter.replace_value_with_new_type(table, bag.with_columns(columns, bag.may_be_missing)))
+        infer_behind(Rewriter.replace_value_with_new_type(table, bag.with_columns(columns, bag.may_be_missing)))
 
 
 def _read(table: SSAValue) -> set[str] | None:
@@ -76,11 +77,3 @@ def _read(table: SSAValue) -> set[str] | None:
             case _:
                 return None
     return found
-
-
-def _infer_behind(table: SSAValue) -> None:
-    """Let what rows become have the types that follow from those of the table."""
-    for op in [use.operation for use in table.uses]:
-        if isinstance(op, FilterOp | MapOp | JoinOp):
-            [type_] = op.infer()
-            _infer_behind(Rewriter.replace_value_with_new_type(op.result, type_))
