@@ -12,7 +12,7 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-from test_graph_operators import by_definition, make, tensor
+from operator_definitions import by_definition, make, tensor
 from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr, i8, i64
 
 import tilework as tw

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pytest
 from onnx_loops import DOUBLING, LOOP_INPUTS, ONES, TWOS, loop_model, scan_model
