@@ -14,6 +14,7 @@ from tilework.transforms.bag.fuse_filters import FuseFilters
 from tilework.transforms.bag.fuse_folds import FuseFolds
 from tilework.transforms.bag.fuse_maps import FuseMaps
 from tilework.transforms.bag.prune_columns import PruneColumns
+from tilework.transforms.bag.push_aggregates import PushAggregates
 from tilework.transforms.bag.push_filters import PushFilters
 from tilework.transforms.bag.push_into_folds import PushIntoFolds
 from tilework.transforms.bag.push_through_conversion import PushThroughConversion
@@ -75,6 +76,8 @@ BAGS: tuple[ModulePass, ...] = (
     FuseFilters(),
     FuseMaps(),
     PushIntoFolds(),  # behind it: a fold takes in one map and not one after the other
+    PushAggregates(),  # behind it: maps of joined rows are in the fold
+    PushIntoFolds(),  # again: filters and maps of the tables that are joined
     DeadCodeElimination(),  # maps and filters that folds have taken in
     FuseFolds(),
     PruneColumns(),
