@@ -17,6 +17,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.analysis.functions import body_of
 from tilework.dialects import graph, matrix
 from tilework.dialects.bag import (
+    AttachOp,
     BagType,
     ColumnOp,
     FilterOp,
@@ -222,6 +223,31 @@ class JoinRows(RewritePattern):
         columns = {name: rows.at(rows.column(left, name), at) for name in bag_of(op.left).columns}
         columns |= {new: rows.at(rows.column(right, old), other) for new, old in op.taken.items()}
         rewriter.replace(op, [], [rows.packed(bag_of(op.result), columns)])
+
+
+class AttachElements(RewritePattern):
+    """attach(pack(..., codes), v) has a column of v[codes[n]], or 0 for a code of -1."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AttachOp, rewriter: PatternRewriter) -> None:
+        bag = op.input.owner
+        if not isinstance(bag, PackOp):
+            return
+        codes, at = place_of(bag, op.group.data)
+
+        def write(k: KernelBuilder, x: Tensor, vector: Tensor) -> Tensor:
+            def element(n: Expr, j: Expr) -> Scalar:
+                code = x[n, at]
+                other = code.compare("lt", 0)
+                return k.select(other, k.constant(0.0, vector.dtype), vector[(k.select(other, code - code, code),)])
+
+            return k.compute("attached", (x.dims[0], 1), element)
+
+        rows, type_ = Rows(op, rewriter), bag_of(op.result)
+        columns = {name: rows.column(bag, name) for name in bag_of(op.input).columns}
+        for name, vector in zip(op.written, op.vectors, strict=True):
+            columns[name] = rows.kernel("attached", [codes, vector], write)
+        rewriter.replace(op, [], [rows.packed(type_, columns)])
 
 
 class ReduceRows(RewritePattern):
