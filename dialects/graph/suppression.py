@@ -19,10 +19,7 @@ from tilework.dialects.loop import Kind
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
-from tilework.dialects.te.builder_statements import Buffer, allocate, index_of, number_of, when
-
-MOST_LEVELS = 62
-"""No heap of boxes is deeper."""
+from tilework.dialects.te.builder_statements import Buffer, allocate, bit_length, index_of, number_of, when
 
 Corners = tuple[Scalar, Scalar, Scalar, Scalar]
 """Least and greatest place of a box along the first axis, then along the second."""
@@ -165,7 +162,6 @@ class _Class:
         k, size = self.k, self.size
         self.counts.store(self.at, 0)
         size.store(0, 0)
-        self.levels.store(0, 0)
 
         def enter(n: Expr) -> None:
             own = score(n)
@@ -173,12 +169,8 @@ class _Class:
                 self._put(index_of(k, size[0]), own, number_of(k, n))
                 size.store(0, size[0] + 1)
 
-        def deepen(level: Expr) -> None:
-            is_reached = (size[0] >> number_of(k, level)).compare("gt", 0)
-            self.levels.store(0, self.levels[0] + k.cast(is_reached, i64))
-
         k.for_each([count], enter)
-        k.for_each([const(MOST_LEVELS)], deepen)
+        self.levels.store(0, bit_length(k, size[0]))
         half = index_of(k, size[0] >> 1)
         k.for_each([half], lambda i: self._sink(half - 1 - i))
 

@@ -374,7 +374,15 @@ def test_as_many_of_the_largest_as_data_say(cache: KernelCache):
         tw.compile(made, cache=cache, processes=1)(numbers(3, 6), integers(7))
 
 
-def test_open_counts_of_open_axes_are_refused():
-    made = model([node("TopK", "x i", "values places", axis=0)], {"x": ["N"], "i": [1]}, "values places")
-    with pytest.raises(TileworkError, match="its k is TopK_0: that is open for axes of known size only, not of N"):
-        import_onnx(made)
+@pytest.mark.parametrize("largest", [0, 1])
+def test_open_counts_of_open_axes(largest: int, cache: KernelCache):
+    """All are put in order, equal ones as they stand; there may be none."""
+    for axis, shape in ((0, ["N"]), (1, [2, "N", 3])):
+        made = model(
+            [node("TopK", "x i", "values places", axis=axis, largest=largest)], {"x": shape, "i": [1]}, "values places"
+        )
+        feeds = [
+            {"x": np.round(numbers(*(n if d == "N" else int(d) for d in shape)), 1), "i": integers(k)}
+            for n, k in ((40, 0), (40, 1), (40, 40), (1, 1), (0, 0), (7, 3))
+        ]
+        check_onnxruntime(made, cache, *feeds)
