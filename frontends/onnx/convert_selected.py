@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import BoolAttr, i64
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import TopKOp
 from tilework.dialects.support.index_attr import DimsAttr
-from tilework.frontends.onnx.axes import axis_from_front, sliced
+from tilework.frontends.onnx.axes import axis_from_front
 from tilework.frontends.onnx.node import Node, converter, int_attr
 from tilework.frontends.onnx.sizes import section
 from tilework.frontends.onnx.values import Known, Value
@@ -26,7 +26,7 @@ def top_k(node: Node) -> Sequence[Value]:
     wanted = _count(node, extent) if k is None else const(k)
     most = extent if wanted.constant is None else wanted
     if most == 0:
-        nothing = sliced(node, node.emitter.tensor(node.value(0)), {axis: range(0)})
+        nothing = section(node, node.emitter.tensor(node.value(0)), axis, const(0), const(0))
         return [nothing, node.cast(nothing, i64)]
     largest = BoolAttr.from_bool(bool(node.attribute("largest", 1)))
     count = DimsAttr.of([most]) if most.constant is None else int_attr(most.constant)
