@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, TensorType, i1, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import base, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import base, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -35,12 +35,14 @@ class TopKOp(GraphOp):
     %values, %indices = graph.top_k %x {axis = 1 : i64, count = 3 : i64, largest = true}
         : (tensor<2x9xf32>) -> (tensor<2x3xf32>, tensor<2x3xi64>)
 
-    The count may be a size of the operand in place of a number, such as #graph.dims<[N]> for all of an open axis.
+    The count may be a size in place of a number, such as #graph.dims<[N]> for all of an open axis; further operands,
+    whose elements are not read, tell the symbols that the input does not.
     """
 
     name = "graph.top_k"
     CATEGORY: ClassVar[Category] = Category.OPAQUE
     input = operand_def(TensorType)
+    sizes = var_operand_def(TensorType)
     axis = prop_def(IntegerAttr)
     count = prop_def(base(IntegerAttr) | base(DimsAttr))
     largest = prop_def(BoolAttr)
@@ -54,7 +56,8 @@ class TopKOp(GraphOp):
         return self.count.data[0] if isinstance(self.count, DimsAttr) else const(self.count.value.data)
 
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        self.require_numbers()
+        if self.dtype() == i1:
+            raise VerifyException(f"{self.name} computes on numbers, not on truth values, i1")
         x, axis, count = self.dims(0), self.axis.value.data, self.chosen
         if axis < 0 or normalize_axis(axis, len(x)) != axis:
             raise VerifyException(f"the axis is counted from the front, it is not {axis}")
@@ -71,7 +74,7 @@ class TopKOp(GraphOp):
         yield Requirement.of(at_least(self.dims(0)[axis], count), what)
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Sequence[Tensor]:
-        [x] = inputs
+        [x, *_] = inputs
         axis = self.axis.value.data
         around = [i for i, size in enumerate(x.dims) if i != axis and size != 1]
 
@@ -93,10 +96,10 @@ class TopKOp(GraphOp):
             is_worth_it = at_least(product(dims), PARALLEL_WORK)
             k.for_each([dims[i] for i in around], row, Kind.PARALLEL, [is_worth_it])
 
-        return k.extern("top_k", inputs, self.infer(), write)
+        return k.extern("top_k", [x], self.infer(), write)
 
     def evaluate(self, *inputs: Array) -> Sequence[Array]:
-        [x] = inputs
+        [x, *_] = inputs
         axis, [count] = self.axis.value.data, self.evaluate_dims([self.chosen], inputs)
         wide = widened_array(x)  # numpy sorts NaN of bfloat16 as any number
         if self.largest.value.data:  # the order from the back: equal elements then have to come from the back as well
@@ -145,7 +148,7 @@ class _Heap:
 
         k.for_each([count], enter)
         k.for_each([count // 2], arrange)
-        k.for_each([extent - count], replace)
+        k.for_each([minimum(extent - count, count * extent)], replace)  # none of which would replace the best of none
         k.for_each([count - 1], retire)
 
     def _levels(self) -> Expr:
