@@ -44,17 +44,32 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Matrix:
+    """A matrix of rows, or with one axis a vector; `value` is a tensor."""
+
+    value: SSAValue
+
+
+@dataclass(frozen=True)
 class Constant:
     """A number, a text, or a list of these, which is known when the function is read."""
 
     value: Any
 
 
-Value = Bag | Column | Groups | Number | Constant | tuple[Any, ...]
+Value = Bag | Column | Groups | Number | Matrix | Constant | tuple[Any, ...]
 
 
 class NotKnown(UsageError):
     """What a quoted function says that is not known, with its line."""
+
+
+class OneDictionary(Exception):
+    """Two columns are compared whose words are to have the same codes: those of these two dictionaries."""
+
+    def __init__(self, one: tuple[Any, ...], other: tuple[Any, ...]):
+        super().__init__(one, other)
+        self.dictionaries = (one, other)
 
 
 def not_known(node: ast.AST, what: str) -> NotKnown:
