@@ -87,9 +87,16 @@ class SuppressOp(GraphOp):
                 image, class_ = flat // here(classes), flat % here(classes)
                 at, centers = (image, class_), bool(self.centers.value.data)
                 one = _Class(k, at, (boxes, left, order, kept, counts), centers)
-                k.for_each([here(room)], lambda m: kept.store((*at, m), 0))
+
+                def clear(m: Expr) -> None:
+                    kept.store((*at, m), 0)
+
+                def choose(_: Expr) -> None:
+                    one.choose(here(room), overlap[[]], most[[]])
+
+                k.for_each([here(room)], clear)
                 one.begin(here(count), lambda n: scores[image, class_, n], score[[]])
-                k.for_each([here(count)], lambda _: one.choose(here(room), overlap[[]], most[[]]))
+                k.for_each([here(count)], choose)
 
             k.for_each([here(images) * here(classes)], row, Kind.PARALLEL, [at_least(here(count), 256)])
 
@@ -172,7 +179,11 @@ class _Class:
         k.for_each([count], enter)
         self.levels.store(0, bit_length(k, size[0]))
         half = index_of(k, size[0] >> 1)
-        k.for_each([half], lambda i: self._sink(half - 1 - i))
+
+        def arrange(i: Expr) -> None:
+            self._sink(half - 1 - i)
+
+        k.for_each([half], arrange)
 
     def choose(self, room: Expr, overlap: Scalar, most: Scalar) -> None:
         """Take the best box, and keep it unless it overlaps one that is kept."""
