@@ -150,13 +150,14 @@ def compiled(text: str, words: bool) -> str | None:
 def learned(text: str, words: bool) -> str | None:
     """Why the fit that `pipelines.optimize` gives is scikit-learn's; None where it is one pass over the rows."""
     estimator, (rows, _, _) = made(text), table(words)
+    target = target_for(estimator, words)
     if not hasattr(estimator, "transform"):
         estimator = pipeline.Pipeline([("model", estimator)])
     try:
         optimized = OptimizedTransformer(estimator, INTERPRETED, strict=True)
-        optimized.fit(rows, target_for(estimator, words))
+        optimized.fit(rows, target)
     except UsageError as why:
-        return str(why).removeprefix("strict=True: ")
+        return str(why).removeprefix("strict=True: ").removeprefix("model: ")
     return None
 
 

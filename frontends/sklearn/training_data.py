@@ -32,12 +32,19 @@ FIRST = 256
 """Rows among which a number is looked for that most rows have."""
 
 
+def require_dense(rows: Any) -> None:
+    """Refuse what is neither a frame nor an array of rows. Raises Unsupported."""
+    if issparse(rows):
+        raise Unsupported("the rows are a sparse matrix")
+    if getattr(rows, "ndim", 2) == 1:
+        raise Unsupported("the rows are a vector")
+
+
 class Rows:
     """What something is fitted to. Raises Unsupported, and ValueError for what scikit-learn refuses."""
 
     def __init__(self, rows: Any):
-        if issparse(rows):
-            raise Unsupported("the rows are a sparse matrix")
+        require_dense(rows)
         self.frame: Any = as_rows(rows)
         names = names_of(self.frame)
         self.keys: tuple[Any, ...] = tuple(range(self.frame.shape[1]) if names is None else names)

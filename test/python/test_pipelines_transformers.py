@@ -18,8 +18,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer, make_column_transformer
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import (
     KBinsDiscretizer,
@@ -29,7 +31,9 @@ from sklearn.preprocessing import (
     OrdinalEncoder,
     PolynomialFeatures,
     QuantileTransformer,
+    RobustScaler,
     StandardScaler,
+    TargetEncoder,
 )
 
 import tilework as tw
@@ -240,14 +244,13 @@ def test_a_predictor_behind_transformers_is_fitted_by_scikit_learn():
     ("estimator", "why"),
     [
         (make_pipeline(StandardScaler(), QuantileTransformer(n_quantiles=5)), "QuantileTransformer is not among"),
-        (make_pipeline(PolynomialFeatures(2), StandardScaler()), "PolynomialFeatures makes what is not affine"),
         (KBinsDiscretizer(3, encode="ordinal"), "KBinsDiscretizer\\(strategy='quantile'\\)"),
         (PCA(0.9), "PCA\\(n_components=0.9\\), which depends on the rows"),
         (PCA(svd_solver="randomized"), "PCA\\(svd_solver='randomized'\\)"),
         (SimpleImputer(strategy="median"), "SimpleImputer\\(strategy='median'\\) of numbers is not learned"),
         (Pipeline([("a", StandardScaler())], memory="nowhere"), "the pipeline is given a memory"),
     ],
-    ids=["step", "products", "quantiles", "share", "random", "strategy", "memory"],
+    ids=["step", "quantiles", "share", "random", "strategy", "memory"],
 )
 def test_what_stays_scikit_learns(estimator: Any, why: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any):
     monkeypatch.chdir(tmp_path)
@@ -257,8 +260,84 @@ def test_what_stays_scikit_learns(estimator: Any, why: str, monkeypatch: pytest.
     optimized = pipelines.optimize(estimator)
     expected = clone(estimator).fit_transform(rows)
     np.testing.assert_allclose(optimized.fit_transform(rows), expected, rtol=1e-7)
-    assert optimized.explain().startswith("stays scikit-learn's: ")
+    assert "stays scikit-learn's: " in optimized.explain()
     np.testing.assert_allclose(optimized.transform(rows), expected, rtol=1e-7)
+
+
+def known_beside_unknown() -> ColumnTransformer:
+    """Of three branches, one is not known, and one has such a step in its middle."""
+    ranked = make_pipeline(SimpleImputer(), QuantileTransformer(n_quantiles=5), MinMaxScaler())
+    parts = [("words", OneHotEncoder(), WORDS), ("ranks", ranked, ["a"]), ("median", RobustScaler(), ["b"])]
+    return ColumnTransformer([*parts, ("scaled", StandardScaler(), ["b", "c"])], transformer_weights={"scaled": 2})
+
+
+@pytest.mark.parametrize("remainder", ["drop", "passthrough", RobustScaler(), StandardScaler()], ids=str)
+def test_branches_beside_barriers_learn_together(remainder: Any):
+    columns, rows = known_beside_unknown().set_params(remainder=remainder), large(60).assign(d=range(60))
+    check(columns, rows)
+    optimized = OptimizedTransformer(columns, INTERPRETED).fit(rows)
+    together = "words, scaled, remainder" if isinstance(remainder, StandardScaler) else "words, scaled"
+    first, *_ = lines = optimized.explain().split("\n")
+    assert first == f"learn in one pass over the rows: {together}"
+    assert "stays scikit-learn's: ranks.quantiletransformer: QuantileTransformer is not among" in optimized.explain()
+    assert lines[1:3] == [f"learn in one pass over the rows: ranks.{own}" for own in ("simpleimputer", "minmaxscaler")]
+    assert pickle.loads(pickle.dumps(optimized.fitted)).transform(rows).shape == optimized.transform(rows).shape
+
+
+def test_every_barrier_is_listed():
+    why = "ranks.quantiletransformer: QuantileTransformer is not .*; median: RobustScaler is not"
+    with pytest.raises(tw.UsageError, match=f"strict=True: {why}"):
+        OptimizedTransformer(known_beside_unknown(), INTERPRETED, strict=True).fit(large(30))
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [
+        (Ridge(), "learn in one pass over the rows: pca, last"),
+        (LogisticRegression(), "learn in one pass over the rows: pca\nstays scikit-learn's: ranks: Q"),
+        (Ridge(positive=True), "stays scikit-learn's: last: Ridge(positive=True)"),
+    ],
+    ids=["known", "unknown", "parameter"],
+)
+def test_steps_around_a_barrier_learn_here(last: Any, said: str):
+    rows = large(60)[NUMBERS]
+    target = rows["b"].to_numpy() > 1e4
+    steps = [("fill", SimpleImputer()), ("scale", StandardScaler()), ("ranks", QuantileTransformer(n_quantiles=9))]
+    pipeline = Pipeline([*steps, ("pca", PCA(2)), ("last", last)])
+    optimized, expected = OptimizedTransformer(pipeline, INTERPRETED).fit(rows, target), clone(pipeline)
+    np.testing.assert_allclose(optimized.predict(rows), expected.fit(rows, target).predict(rows), rtol=1e-9)
+    assert optimized.explain().startswith("learn in one pass over the rows: fill, scale\n")
+    assert said in optimized.explain()
+    check(pipeline[:-1], rows)
+
+
+def test_barriers_that_need_the_target_or_a_vector():
+    rows = large(80).assign(t=["red blue", "blue"] * 40)
+    target = rows["b"].to_numpy()
+    parts = [("mean", TargetEncoder(cv=KFold(3)), ["v"]), ("text", CountVectorizer(), "t")]
+    columns = ColumnTransformer([*parts, ("scaled", StandardScaler(), ["c"])])
+    found, expected = OptimizedTransformer(columns, INTERPRETED), clone(columns)
+    np.testing.assert_allclose(found.fit_transform(rows, target), expected.fit_transform(rows, target), rtol=1e-9)
+    np.testing.assert_allclose(found.transform(rows), expected.transform(rows), rtol=1e-9)
+    assert "learn in one pass over the rows: scaled\n" in found.explain()
+
+
+def test_steps_behind_what_is_not_affine_learn_in_a_pass_of_their_own():
+    products = make_pipeline(StandardScaler(), PolynomialFeatures(2), MinMaxScaler(), Ridge())
+    rows = large(60)[NUMBERS].fillna(0)
+    optimized = OptimizedTransformer(products, INTERPRETED, strict=True).fit(rows, rows["b"])
+    expected = clone(products).fit(rows, rows["b"])
+    np.testing.assert_allclose(optimized.predict(rows), expected.predict(rows), rtol=1e-9)
+    first, second = optimized.explain().split("\n")
+    assert first == "learn in one pass over the rows: standardscaler, polynomialfeatures"
+    assert second == "learn in one pass over the rows: minmaxscaler, ridge"
+
+
+def test_a_union_of_which_one_is_not_known():
+    rows = large(50)[NUMBERS].fillna(0)
+    union = FeatureUnion([("scaled", StandardScaler()), ("ranks", QuantileTransformer(n_quantiles=5))])
+    check(union, rows)
+    assert OptimizedTransformer(union, INTERPRETED).fit(rows).explain().startswith("learn in one pass over the rows: s")
 
 
 def test_sparse_features_stay_scikit_learns_which_is_told():
