@@ -66,7 +66,8 @@ def compile(  # noqa: A001  the name that users of other compilers look for
             raise UsageError(f"cannot compile {name} of {type(fitted).__name__}: {why}") from None
         except NotFittedError:
             raise UsageError(f"cannot compile {name} of {type(fitted).__name__}: it is not fitted") from None
-        made[name] = Method(_compiled(program.module, program.parameters, target), program.interface)
+        module = None if program.module is None else _compiled(program.module, program.parameters, target)
+        made[name] = Method(module, program.interface)
     return CompiledPipeline(made)
 
 

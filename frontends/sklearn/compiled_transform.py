@@ -14,7 +14,7 @@ from tilework.frontends.sklearn.importer import import_method
 from tilework.frontends.sklearn.programs import take_parameters
 from tilework.frontends.sklearn.training_data import SAMPLE, Rows
 from tilework.runtime.module import Module
-from tilework.runtime.pipelines.calls import in_blocks
+from tilework.runtime.pipelines.calls import result_of
 from tilework.runtime.pipelines.columns import column, dtype_of, names_of, taken
 from tilework.runtime.pipelines.interface import Interface
 
@@ -23,7 +23,7 @@ from tilework.runtime.pipelines.interface import Interface
 class Transform:
     """The compiled method `transform` of a fitted estimator, and the fitted numbers that it is given."""
 
-    native: Module
+    native: Module | None
     interface: Interface
     numbers: tuple[Array, ...]
     dtypes: dict[Any, np.dtype[Any] | None]
@@ -32,10 +32,12 @@ class Transform:
     def to(fitted: Any, rows: Any, engine: Engine) -> Transform:
         """Make the transform of an estimator for rows like these. Raises Unsupported."""
         program = import_method(fitted, taken(rows, np.arange(min(SAMPLE, rows.shape[0]))), "transform")
+        dtypes = {key: dtype_of(column(rows, key)) for key in program.interface.keys}
+        if program.module is None:
+            return Transform(None, program.interface, (), dtypes)
         [function] = program.module.ops
         assert isinstance(function, FuncOp)
         names = take_parameters(function)
-        dtypes = {key: dtype_of(column(rows, key)) for key in program.interface.keys}
         numbers = tuple(program.parameters[name] for name in names)
         return Transform(engine.compile(program.module), program.interface, numbers, dtypes)
 
@@ -46,11 +48,12 @@ class Transform:
             return True
         return all(dtype_of(column(rows, key)) == dtype for key, dtype in self.dtypes.items())
 
-    def of_data(self, data: Rows) -> Array:
+    def of_data(self, data: Rows) -> Any:
         """What it makes of the rows that the estimator has been fitted to."""
-        return in_blocks(self.native, data.blocks(self.interface.parts), len(data), self.numbers)
+        blocks = data.blocks(self.interface.parts)
+        return result_of(self.native, self.interface.output, blocks, len(data), self.numbers)
 
-    def of_rows(self, rows: Any) -> Array:
+    def of_rows(self, rows: Any) -> Any:
         """What it makes of rows. Raises ValueError for what scikit-learn refuses."""
         rows = self.interface.checked(rows)
-        return in_blocks(self.native, self.interface.blocks(rows), rows.shape[0], self.numbers)
+        return result_of(self.native, self.interface.output, self.interface.blocks(rows), rows.shape[0], self.numbers)

@@ -14,6 +14,7 @@ from tilework.dialects.matrix import CovarianceOp
 from tilework.dialects.matrix.folds import STATES
 from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Unsupported, convert
 from tilework.frontends.sklearn.engine import Engine
+from tilework.frontends.sklearn.outputs import note_outputs
 from tilework.frontends.sklearn.programs import alone, optimized, parts_of
 from tilework.frontends.sklearn.steps.composed import fitted_parts
 from tilework.frontends.sklearn.sums import Sums
@@ -32,14 +33,17 @@ def learned(estimator: Any, data: Rows, engine: Engine) -> Any:
     e = Emitter(data.dtypes, data, wide=True)
     convert(e, estimator, Columns(data.keys))
     known = [Part((given,)) for given in e.inputs.values()]
+    sample = data.sample(known)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a few rows may be too few for what is computed of them, and is replaced
-        fitted = clone(estimator).fit(data.sample(known))
+        fitted = clone(estimator).fit(sample)
     counterparts = dict(fitted_parts(estimator, fitted))
     vectors = iter(_vectors(e, data, engine))
     for each in e.learned.values():
         own = {name: np.asarray(next(vectors)) for name in each.vectors}
         each.finish(counterparts[id(each.estimator)], own, len(data))
+    ones = {id(counterparts[own]): count for own, count in e.ones.items()}
+    note_outputs(fitted, sample, len(data), lambda inner: ones.get(id(inner)))
     return fitted
 
 

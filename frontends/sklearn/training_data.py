@@ -50,6 +50,7 @@ class Rows:
         self.keys: tuple[Any, ...] = tuple(range(self.frame.shape[1]) if names is None else names)
         self.dtypes: dict[Any, np.dtype[Any] | None] = {key: dtype_of(column(self.frame, key)) for key in self.keys}
         self.target: Any = None
+        self._missing_rows: set[int] = set()
         self._readers: dict[Part, Reader] = {}
         self._encoded: dict[Any, EncodedColumn] = {}
 
@@ -69,6 +70,20 @@ class Rows:
     def whole(self, key: Any) -> EncodedColumn:
         """The same, for what is learned from how often values stand in all rows."""
         return self.encoded(key)
+
+    def first_missing(self, key: Any, missing: float | None) -> int | None:
+        """The first row in which a number of a column is missing, which every sample has from now on."""
+        found = self._absent(key, missing)
+        if not found.any():
+            return None
+        row = int(found.argmax())
+        self._missing_rows.add(row)
+        return row
+
+    def _absent(self, key: Any, missing: float | None) -> Array:
+        """Whether each number of a column is missing."""
+        values = numbers(column(self.frame, key), DOUBLE)
+        return np.isnan(values) if missing is None else values == missing
 
     def blocks(self, parts: Sequence[Part]) -> Iterator[list[Array]]:
         """The arrays of a program on the rows, block after block."""
@@ -103,23 +118,23 @@ class Rows:
 
     def sample_places(self, parts: Sequence[Part]) -> Array:
         """The places of a few rows in which there is every value of a dictionary, and two numbers of every column."""
-        chosen = set(range(min(SAMPLE, len(self))))
+        chosen = {*range(min(SAMPLE, len(self))), *self._missing_rows}
         for given in (given for part in parts for given in part.inputs):
             if given.dictionary is not None:
                 found = self.encoded(given.key)
                 chosen.update(found.places[found.counts > 0].tolist())
             else:
-                chosen.update(self._two_values(given.key))
+                chosen.update(self._two_values(given.key, given.missing))
         return np.array(sorted(chosen))
 
-    def _two_values(self, key: Any) -> list[int]:
+    def _two_values(self, key: Any, missing: float | None) -> list[int]:
         """Rows in which different numbers of a column stand, if there are two; the first rows need no help."""
         first = numbers(column(self.frame, key)[:SAMPLE], DOUBLE)
-        if len(np.unique(first[~np.isnan(first)])) > 1:
+        if len(np.unique(first[~np.isnan(first) & (first != missing)])) > 1:
             return []
-        every = numbers(column(self.frame, key), DOUBLE)
-        known = int((~np.isnan(every)).argmax())
-        return [known, int(((every != every[known]) & ~np.isnan(every)).argmax())]
+        every, there = numbers(column(self.frame, key), DOUBLE), ~self._absent(key, missing)
+        known = int(there.argmax())
+        return [known, int(((every != every[known]) & there).argmax())]
 
     def sample(self, parts: Sequence[Part]) -> Any:
         """These rows."""
@@ -157,6 +172,10 @@ class RowsAndTarget(Rows):
     def whole(self, key: Any) -> EncodedColumn:
         """Nothing is learned from how often values stand in all rows. Raises Unsupported."""
         raise Unsupported(f"how often values of {key} occur in each training set is not summed")
+
+    def first_missing(self, key: Any, missing: float | None) -> int | None:
+        """Which columns are complete in a part of the rows is not known. Raises Unsupported."""
+        raise Unsupported(f"whether {key} is complete in each training set is not looked up")
 
     def blocks(self, parts: Sequence[Part]) -> Iterator[list[Array]]:
         """The same, and the target last."""

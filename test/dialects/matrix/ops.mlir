@@ -41,6 +41,8 @@ func.func @trees(%x: !matrix.matrix<N x 2 x f32, [a, b]>, %roots: tensor<2xi64>,
   // CHECK-NEXT: matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64}
   // CHECK-SAME:   -> !matrix.matrix<N x 3 x f64, [tree * 3]>
   %y = matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64} : (!matrix.matrix<N x 2 x f32, [a, b]>, tensor<2xi64>, tensor<9xi64>, tensor<9xf64>, tensor<9xi64>, tensor<9xi64>, tensor<9xi1>, tensor<9x3xf64>) -> !matrix.matrix<N x 3 x f64, [tree * 3]>
+  // CHECK-NEXT: matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64, wide}
+  %z = matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64, wide} : (!matrix.matrix<N x 2 x f32, [a, b]>, tensor<2xi64>, tensor<9xi64>, tensor<9xf64>, tensor<9xi64>, tensor<9xi64>, tensor<9xi1>, tensor<9x3xf64>) -> !matrix.matrix<N x 3 x f64, [tree * 3]>
   func.return
 }
 
