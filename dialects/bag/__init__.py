@@ -4,6 +4,7 @@ from xdsl.ir import Dialect
 
 from tilework.dialects.bag.conversion import (
     CodesOp,
+    ColumnOp,
     LookupOp,
     OneHotOp,
     PackOp,
@@ -22,6 +23,7 @@ __all__ = [
     "Bag",
     "BagType",
     "CodesOp",
+    "ColumnOp",
     "DictType",
     "FilterOp",
     "FoldOp",
@@ -41,4 +43,7 @@ __all__ = [
     "tensors_of",
 ]
 
-Bag = Dialect("bag", [PackOp, ToMatrixOp, OneHotOp, LookupOp, MapOp, FilterOp, FoldOp, YieldOp], [BagType, DictType])
+CONVERSIONS = [PackOp, ToMatrixOp, ColumnOp, OneHotOp, LookupOp]
+ROWS = [MapOp, FilterOp, FoldOp, YieldOp]
+
+Bag = Dialect("bag", [*CONVERSIONS, *ROWS], [BagType, DictType])

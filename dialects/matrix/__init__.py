@@ -2,7 +2,9 @@
 
 from xdsl.ir import Dialect
 
+from tilework.dialects.matrix.base import float_of
 from tilework.dialects.matrix.descent import ElasticNetOp
+from tilework.dialects.matrix.filter import FilterOp
 from tilework.dialects.matrix.folds import CountOp, DivisorOp, ExtremesOp, SummaryOp
 from tilework.dialects.matrix.map import MapOp, YieldOp
 from tilework.dialects.matrix.product import AddOp, GramOp, MatmulOp, PairsOp
@@ -20,6 +22,7 @@ __all__ = [
     "DivisorOp",
     "ElasticNetOp",
     "ExtremesOp",
+    "FilterOp",
     "FromTensorOp",
     "GramOp",
     "MapOp",
@@ -36,10 +39,12 @@ __all__ = [
     "TreesOp",
     "UnitsOp",
     "YieldOp",
+    "float_of",
 ]
 
-STRUCTURE = [MapOp, YieldOp, ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp, MatmulOp, AddOp, PairsOp, TreesOp]
+ROWS = [MapOp, FilterOp, YieldOp, MatmulOp, AddOp, PairsOp, TreesOp]
+STRUCTURE = [ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp]
 STATISTICS = [GramOp, MomentsOp, CovarianceOp, ScaleOp, RidgeOp, ElasticNetOp, PrincipalOp, UnitsOp]
 FOLDS = [CountOp, ExtremesOp, SummaryOp, DivisorOp]
 
-Matrix = Dialect("matrix", [*STRUCTURE, *STATISTICS, *FOLDS], [MatrixType])
+Matrix = Dialect("matrix", [*ROWS, *STRUCTURE, *STATISTICS, *FOLDS], [MatrixType])

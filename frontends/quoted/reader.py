@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, TensorType, f64
+from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, StringAttr, TensorType, f64
 from xdsl.ir import Operation, SSAValue
 
 from tilework.dialects import arith, graph
-from tilework.dialects.bag import bag_of
+from tilework.dialects.bag import ColumnOp, ToMatrixOp, bag_of
+from tilework.dialects.matrix import ToTensorOp
 from tilework.frontends.quoted.rows import RowReader
-from tilework.frontends.quoted.values import Bag, Column, Constant, Groups, Number, Value, not_known, text_of
+from tilework.frontends.quoted.values import Bag, Column, Constant, Groups, Matrix, Number, Value, not_known, text_of
 
 AGGREGATES = ("sum", "min", "max", "count", "mean", "std")
 KINDS: Mapping[str, str] = {"sum": "add", "min": "min", "max": "max"}
@@ -100,6 +101,13 @@ class Reader:
                 return self._filtered(on, row, body)
             case Bag(), "map", [ast.Lambda(args=ast.arguments(args=[ast.arg(arg=row)]), body=body)]:
                 return self._mapped(on, row, body)
+            case Bag(), "to_matrix", [_, *_]:
+                names = ArrayAttr([StringAttr(self._number_column(on, name)) for name in self._flat(arguments)])
+                made = self._inserted(ToMatrixOp.of(on.value, columns=names))
+                return Matrix(self._inserted(ToTensorOp.of(made)))
+            case Bag(), "to_vector", [name]:
+                column = StringAttr(self._number_column(on, name))
+                return Matrix(self._inserted(ColumnOp.of(on.value, column=column)))
             case Bag(), "count", []:
                 return self._aggregate(node, "count", on, None, None)
             case Bag(), "group_by", [by]:
@@ -204,6 +212,21 @@ class Reader:
         if name not in bag_of(bag.value).columns:
             raise not_known(node, f"the table has no column {name}; it has {', '.join(bag_of(bag.value).columns)}")
         return str(name)
+
+    def _flat(self, arguments: Sequence[ast.expr]) -> Iterator[ast.expr]:
+        """Arguments, with the items of a list that is known in the place of `*list`."""
+        for argument in arguments:
+            match argument:
+                case ast.Starred(value=items):
+                    yield from (ast.copy_location(ast.Constant(item), argument) for item in self._constants(items))
+                case _:
+                    yield argument
+
+    def _number_column(self, bag: Bag, node: ast.expr) -> str:
+        name = self._column_name(bag, node)
+        if name in bag.dictionaries:
+            raise not_known(node, f"column {name} holds words, not numbers")
+        return name
 
     def _constant(self, node: ast.expr) -> Any:
         found = self.value(node)

@@ -44,13 +44,20 @@ class Number:
 
 
 @dataclass(frozen=True)
+class Matrix:
+    """A matrix of rows, or with one axis a vector; `value` is a tensor."""
+
+    value: SSAValue
+
+
+@dataclass(frozen=True)
 class Constant:
     """A number, a text, or a list of these, which is known when the function is read."""
 
     value: Any
 
 
-Value = Bag | Column | Groups | Number | Constant | tuple[Any, ...]
+Value = Bag | Column | Groups | Number | Matrix | Constant | tuple[Any, ...]
 
 
 class NotKnown(UsageError):

@@ -97,10 +97,11 @@ class Rows:
 
     def _reader(self, part: Part) -> Reader:
         if part not in self._readers:
-            self._readers[part] = self._reader_of_codes(part) if part.holds_codes else part.reader(self.frame)
+            self._readers[part] = self.reader_of_codes(part) if part.holds_codes else part.reader(self.frame)
         return self._readers[part]
 
-    def _reader_of_codes(self, part: Part) -> Reader:
+    def reader_of_codes(self, part: Part) -> Reader:
+        """What reads columns of codes, whose values are told apart once."""
         given = [(self.encoded(g.key), g.dictionary) for g in part.inputs if g.dictionary is not None]
         tables = [(found.codes, found.table(dictionary)) for found, dictionary in given]
 

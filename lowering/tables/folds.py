@@ -9,18 +9,13 @@ from xdsl.ir import SSAValue
 from tilework.algebra.index_expr import Expr
 from tilework.dialects.bag import KINDS, FoldOp, PackOp
 from tilework.dialects.te.builder import KernelBuilder, Reduction, Scalar, Tensor
-from tilework.lowering.tables.rows import WriteAll, inlined, place_of
-
-Place = tuple[int, int]
-"""Which argument of the kernel a column lies in, and which column of it."""
+from tilework.lowering.tables.rows import Place, WriteAll, inlined, places_of
 
 
 def reductions_of_rows(op: FoldOp, bag: PackOp) -> tuple[list[SSAValue], WriteAll]:
     """The operands of the kernel, and what writes its stages."""
     group = [] if op.group is None else [op.group.data]
-    found = {name: place_of(bag, name) for name in (*op.names, *group)}
-    tensors = list(dict.fromkeys([tensor for tensor, _ in found.values()] or [bag.tensors[0]]))
-    places = {name: (tensors.index(tensor), at) for name, (tensor, at) in found.items()}
+    tensors, places = places_of(bag, [*op.names, *group])
 
     def write(k: KernelBuilder, *arguments: Tensor) -> list[Tensor]:
         return [_reduction(k, op, i, places, arguments) for i in range(len(op.kinds))]

@@ -121,6 +121,8 @@ def reader_of_numbers(rows: Any, keys: Sequence[Any], dtype: np.dtype[Any]) -> R
         which = slice(None) if every else list(keys)
         return lambda start, stop: np.ascontiguousarray(rows[start:stop, which], dtype)
     columns = [_as_it_is(column(rows, key), dtype) for key in keys]
+    if len(columns) == 1 and columns[0].dtype == dtype:
+        return lambda start, stop: columns[0][start:stop, None]
 
     def read(start: int, stop: int) -> Array:
         made = np.empty((stop - start, len(columns)), dtype)

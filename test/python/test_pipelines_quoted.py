@@ -109,8 +109,8 @@ def wrong_method(table: DataBag):
     return table.sort("pay")
 
 
-def no_number(table: DataBag):
-    return table
+def constant(table: DataBag):
+    return 3
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_what_is_not_known_is_named_with_its_line(function: Any, count: int, mes
 
 
 def test_what_is_returned_is_a_number_and_tables_are_counted():
-    with pytest.raises(tw.UsageError, match="no_number, what it returns is no number"):
-        call(no_number, people())
+    with pytest.raises(tw.UsageError, match="constant, what it returns is no number, matrix or table"):
+        call(constant, people())
     with pytest.raises(tw.UsageError, match="summary takes 1 tables, 2 are given"):
         call(summary, people(), people())
     with pytest.raises(tw.UsageError, match="the source of .* is not there to be read"):
@@ -141,7 +141,45 @@ def test_what_is_returned_is_a_number_and_tables_are_counted():
         pipelines.quote(lambda t: t)
 
 
+def test_a_function_that_is_not_quoted_says_so():
+    with pytest.raises(tw.UsageError, match="a DataBag is a table in a function that is read: quote the function"):
+        DataBag([])
+
+
 @pytest.mark.parametrize("given", [3, len, DataBag], ids=["number", "builtin", "class"])
 def test_what_is_no_function_of_python_is_not_quoted(given: Any):
     with pytest.raises(tw.UsageError, match="is written with def; a .* is given"):
         pipelines.quote(given)
+
+
+def features(table: DataBag):
+    """A matrix of the rows that are kept, and a table."""
+    rows = table.filter(lambda p: p.age >= LIMIT)
+    rows = rows.filter(lambda p: not p.town == "Ulm").map(lambda p: p | {"pay": np.log1p(p.pay), "one": 1.0})
+    return rows.to_matrix("pay", "age"), rows.to_vector("one"), rows.filter(lambda p: p.one > p.age)
+
+
+def rows_of(table: DataBag):
+    return table.map(lambda p: p | {"age": p.age + 1}).filter(lambda p: p.age > LIMIT)
+
+
+@pytest.mark.parametrize("limit", [18.0, 100.0, 0.0], ids=["some", "none", "every"])
+def test_matrices_and_tables_of_as_many_rows_as_data_decide(limit: float, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(globals(), "LIMIT", limit)
+    frame = people()
+    kept = frame[(frame.age >= limit) & (frame.town != "Ulm")]
+    for run in (lambda f: call(f, frame), lambda f: pipelines.quote(f)(frame)):
+        matrix, ones, nothing = run(features)
+        np.testing.assert_allclose(matrix, np.stack([np.log1p(kept.pay), kept.age], axis=1), rtol=1e-14)
+        assert ones.tolist() == [1.0] * len(kept)
+        assert {name: len(column) for name, column in nothing.items()} == {"age": 0, "pay": 0, "town": 0, "one": 0}
+        table, expected = run(rows_of), frame.assign(age=frame.age + 1)[frame.age + 1 > limit]
+        assert [*table] == ["age", "pay", "town"]
+        assert table["age"].tolist() == expected.age.tolist()
+        assert table["town"].tolist() == [town if isinstance(town, str) else None for town in expected.town]
+
+
+def test_filters_and_maps_stand_before_the_matrix_in_one_pass():
+    text = pipelines.quote(features).show(people(), optimize=True)
+    assert text.count("bag.filter") == 2  # of these the second for the table alone
+    assert text.index("bag.filter") < text.index("bag.map") < text.index("bag.to_matrix")

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import f64
 from xdsl.ir import Block, Region, SSAValue
 
 from tilework.dialects.bag import BagType, RowsOp, YieldOp
-from tilework.dialects.bag.rows import scalar_of
+from tilework.dialects.bag.conversion import scalar_of
 
 
 class RowFunction:

@@ -115,3 +115,19 @@ func.func @f(%t: !bag.bag<N x [a: f64]>, %m: tensor<2xf64>) {
   }
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<?x2xf64, #graph.dims<[N, 2]>>) {
+  // expected-error@+1 {{these columns are in tensor<?x1xf64, #graph.dims<[N, 1]>>, tensor<?x1xf64, #graph.dims<[N, 1]>>, not in tensor<?x2xf64, #graph.dims<[N, 2]>>}}
+  %t = bag.pack %x {columns = ["a", "b"], types = [f64, f64], optional = [], columnar} : (tensor<?x2xf64, #graph.dims<[N, 2]>>) -> !bag.bag<N x [a: f64, b: f64], columnar>
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64]>) {
+  // expected-error@+1 {{the bag has no column b; it has a}}
+  %x = bag.column %t {column = "b"} : (!bag.bag<N x [a: f64]>) -> tensor<?xf64, #graph.dims<[N]>>
+  func.return
+}

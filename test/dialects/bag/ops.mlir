@@ -48,3 +48,14 @@ func.func @rows(%t: !bag.bag<N x [age: f64, pay: f64, town: !bag.dict<3>]>, %m: 
   }
   func.return
 }
+
+// A columnar table has a tensor for each column.
+// CHECK-LABEL: func.func @columnar
+func.func @columnar(%a: tensor<?x1xf64, #graph.dims<[N, 1]>>, %c: tensor<?x1xi32, #graph.dims<[N, 1]>>) {
+  // CHECK-NEXT: %t = bag.pack %a, %c {columns = ["a", "c"], types = [f64, !bag.dict<3>], optional = [], columnar}
+  // CHECK-SAME:   -> !bag.bag<N x [a: f64, c: !bag.dict<3>], columnar>
+  %t = bag.pack %a, %c {columns = ["a", "c"], types = [f64, !bag.dict<3>], optional = [], columnar} : (tensor<?x1xf64, #graph.dims<[N, 1]>>, tensor<?x1xi32, #graph.dims<[N, 1]>>) -> !bag.bag<N x [a: f64, c: !bag.dict<3>], columnar>
+  // CHECK-NEXT: bag.column %t {column = "c"} {{.*}} -> tensor<?xi32, #graph.dims<[N]>>
+  %0 = bag.column %t {column = "c"} : (!bag.bag<N x [a: f64, c: !bag.dict<3>], columnar>) -> tensor<?xi32, #graph.dims<[N]>>
+  func.return
+}

@@ -186,3 +186,38 @@ func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
   %low, %high = matrix.extremes %x : (!matrix.matrix<N x 2 x f64, [a, b]>) -> (tensor<2xf64>, tensor<2xf32>)
   func.return
 }
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{there is no column 2 in a matrix of 2 columns}}
+  %y = matrix.filter %x {reads = array<i64: 2>, rows = "K"} : (!matrix.matrix<N x 2 x f64, [a, b]>) -> !matrix.matrix<K x 2 x f64, [a, b]> {
+  ^bb0(%v: f64):
+    %r = arith.cmpf ogt, %v, %v : f64
+    matrix.yield %r : i1
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{the function of a filter ends in matrix.yield of one i1}}
+  %y = matrix.filter %x {reads = array<i64: 0>, rows = "K"} : (!matrix.matrix<N x 2 x f64, [a, b]>) -> !matrix.matrix<K x 2 x f64, [a, b]> {
+  ^bb0(%v: f64):
+    matrix.yield %v : f64
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
+  // expected-error@+1 {{the function takes f64, f64, not f64}}
+  %y = matrix.filter %x {reads = array<i64: 0, 1>, rows = "K"} : (!matrix.matrix<N x 2 x f64, [a, b]>) -> !matrix.matrix<K x 2 x f64, [a, b]> {
+  ^bb0(%v: f64):
+    %r = arith.cmpf ogt, %v, %v : f64
+    matrix.yield %r : i1
+  }
+  func.return
+}

@@ -31,7 +31,14 @@ func.func @rows(%a: tensor<?x2xf64, #graph.dims<[N, 2]>>, %mean: tensor<2xf64>, 
   %b = matrix.add %x, %o : (!matrix.matrix<N x 2 x f64, [age, pay]>, !matrix.matrix<N x 2 x f64, [pay, pca]>) -> !matrix.matrix<N x 2 x f64, [age, pay]>
   // CHECK-NEXT: matrix.pairs %x, %o {left = array<i64: 0, 1>, right = array<i64: 1, 1>} {{.*}} -> !matrix.matrix<N x 2 x f64, ["age*pca", "pay*pca"]>
   %q = matrix.pairs %x, %o {left = array<i64: 0, 1>, right = array<i64: 1, 1>} : (!matrix.matrix<N x 2 x f64, [age, pay]>, !matrix.matrix<N x 2 x f64, [pay, pca]>) -> !matrix.matrix<N x 2 x f64, ["age*pca", "pay*pca"]>
-  // CHECK-NEXT: matrix.to_tensor %c
+  // CHECK-NEXT: matrix.filter %x {reads = array<i64: 1>, rows = "K"} {{.*}} -> !matrix.matrix<K x 2 x f64, [age, pay]> {
+  // CHECK-NEXT: ^bb0(%pay: f64):
+  %f = matrix.filter %x {reads = array<i64: 1>, rows = "K"} : (!matrix.matrix<N x 2 x f64, [age, pay]>) -> !matrix.matrix<K x 2 x f64, [age, pay]> {
+  ^bb2(%pay: f64):
+    %k = arith.cmpf ogt, %pay, %pay : f64
+    matrix.yield %k : i1
+  }
+  // CHECK: matrix.to_tensor %c
   %t = matrix.to_tensor %c : (!matrix.matrix<N x 5 x f64, [pca * 3, age, pay]>) -> tensor<?x5xf64, #graph.dims<[N, 5]>>
   func.return %t : tensor<?x5xf64, #graph.dims<[N, 5]>>
 }
