@@ -25,7 +25,7 @@ from tilework.frontends.quoted.function import DataBag, Quoted
 from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.engine import Engine
 from tilework.frontends.sklearn.importer import import_method, methods_of
-from tilework.frontends.sklearn.programs import Recent
+from tilework.frontends.sklearn.programs import TO_COMPILE, Recent, tell
 from tilework.frontends.sklearn.search import OptimizedSearch
 from tilework.frontends.sklearn.transformer import OptimizedTransformer
 from tilework.runtime.module import Module
@@ -106,6 +106,7 @@ _MADE = Recent[str, Module](64)
 
 
 def _compiled_once(module: ModuleOp) -> Module:
+    tell(TO_COMPILE, module)
     text = str(module)
     return _MADE.get(text) or _MADE.put(text, _compiled(module, {}))
 

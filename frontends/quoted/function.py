@@ -75,10 +75,19 @@ class Quoted:
 
     def show(self, *tables: Any, optimize: bool = False) -> str:
         """The program for tables like these, as it is read or as it is compiled."""
+        return str(self.program(*tables, optimize=optimize))
+
+    def program(self, *tables: Any, optimize: bool = False) -> ModuleOp:
+        """The same as a module. Raises UsageError with the line of what is not known."""
         module, _ = self._read(self._inputs([Rows(table) for table in tables]), self._constants())
         if optimize:
             optimized("optimize-bags", module)
-        return str(module)
+        return module
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the tables that it takes."""
+        return tuple(argument.arg for argument in self._definition.args.args)
 
     def _inputs(self, data: list[Rows]) -> list[Columns]:
         """The columns of each table."""

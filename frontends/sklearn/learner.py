@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from tilework.analysis.statistics_basis import ONE
 from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.engine import Engine
-from tilework.frontends.sklearn.programs import Recent, key_of, optimized
+from tilework.frontends.sklearn.programs import Recent, is_watched, key_of, optimized
 from tilework.frontends.sklearn.steps.composed import fitted_parts
 from tilework.frontends.sklearn.steps.linear import PENALIZED, Regression
 from tilework.frontends.sklearn.sums import Sums
@@ -57,7 +57,7 @@ _LOWERED = Recent[bytes, Lowered](32)
 def lowered(estimator: Any, data: RowsAndTarget, penalties: int, score: str, engine: Engine) -> Lowered:
     """The programs of an estimator for data, penalties and a score. Raises Unsupported."""
     key = key_of(estimator, penalties, score)
-    found = None if key is None else _LOWERED.get(key)
+    found = None if key is None or is_watched() else _LOWERED.get(key)
     if found is None or not found.fits(data):
         found = _lowered(estimator, data, penalties, score, engine)
         if key is not None:

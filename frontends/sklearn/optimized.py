@@ -33,6 +33,10 @@ class Optimized(ABC):
             self.fitted.fit(X, y, **params)
         return self
 
+    def unfitted(self) -> Self:
+        """A new one of the same estimator, which has learned nothing."""
+        return type(self)(self.fitted, self._engine, strict=self.strict)
+
     def explain(self) -> str:
         """What was fused in the last fit, and what stayed scikit-learn's, and why."""
         return self._explanation
