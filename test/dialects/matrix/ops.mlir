@@ -86,3 +86,12 @@ func.func @folds(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %shift: tensor<2xf64>)
   %d = matrix.divisor %high : (tensor<2xf64>) -> tensor<2xf64>
   func.return
 }
+
+// CHECK-LABEL: func.func @solving
+func.func @solving(%a: tensor<4x1x2x2xf64>, %b: tensor<3x2x1xf64>, %x: tensor<?x3xf64, #graph.dims<[N, 3]>>) {
+  // CHECK-NEXT: matrix.solve %a, %b : (tensor<4x1x2x2xf64>, tensor<3x2x1xf64>) -> tensor<4x3x2x1xf64>
+  %w = matrix.solve %a, %b : (tensor<4x1x2x2xf64>, tensor<3x2x1xf64>) -> tensor<4x3x2x1xf64>
+  // CHECK-NEXT: matrix.fold_grams %x {folds = 5 : i64}
+  %g = matrix.fold_grams %x {folds = 5 : i64} : (tensor<?x3xf64, #graph.dims<[N, 3]>>) -> tensor<5x3x3xf64>
+  func.return
+}
