@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import FeatureUnion, Pipeline
 
+from tilework.algebra.errors import UsageError
 from tilework.frontends.sklearn.compiled_transform import Transform
 from tilework.frontends.sklearn.emitter import Unsupported
 from tilework.frontends.sklearn.engine import Engine
 from tilework.frontends.sklearn.stand_in import StandIn, applied_with
-from tilework.frontends.sklearn.training_data import Rows, require_dense
+from tilework.frontends.sklearn.training_data import SAMPLE, Rows, require_dense
 from tilework.frontends.sklearn.untyped import is_exactly
-from tilework.runtime.pipelines.columns import as_rows, selected
+from tilework.runtime.pipelines.columns import as_rows, is_partitioned, selected
 
 
 class Application:
@@ -30,12 +32,22 @@ class Application:
         self._sequence: list[Application] = []
 
     def of_rows(self, rows: Any) -> Any:
-        """What is made of rows. Raises ValueError for what scikit-learn refuses."""
+        """What is made of rows, of a frame of Dask as an array of Dask. Raises ValueError as scikit-learn does."""
+        if is_partitioned(rows):
+            return self._of_partitions(rows)
         compiled = self._for(rows)
         return self._apart(rows) if compiled is None else compiled.of_rows(rows)
 
+    def _of_partitions(self, rows: Any) -> Any:
+        compiled = self._for(rows.head(SAMPLE, npartitions=-1, compute=True))
+        if compiled is None:
+            assert self._why is not None
+            raise UsageError(f"partitions are transformed by compiled code alone: {self._why}")
+        nothing = compiled.of_rows(rows.head(1, npartitions=-1, compute=True))[:0]
+        return rows.map_partitions(partial(compiled.of_partition, nothing=nothing), meta=nothing)
+
     def of_data(self, data: Rows) -> Any:
-        """What is made of the rows that the estimator is fitted to."""
+        """What is made of the rows that the estimator is fitted to, which are here."""
         compiled = self._for(data.frame)
         return self._apart(data.frame) if compiled is None else compiled.of_data(data)
 

@@ -14,11 +14,13 @@ from tilework.frontends.sklearn.emitter import Columns, Emitter, Unsupported, co
 from tilework.frontends.sklearn.engine import Engine
 from tilework.frontends.sklearn.learner import fitted_regression
 from tilework.frontends.sklearn.one_pass import learned
+from tilework.frontends.sklearn.optimized import require_here
 from tilework.frontends.sklearn.stand_in import StandIn, fitted_with
 from tilework.frontends.sklearn.steps.composed import Branch, branches_of
 from tilework.frontends.sklearn.steps.linear import is_learned
-from tilework.frontends.sklearn.training_data import Rows, RowsAndTarget, one_target, require_dense
+from tilework.frontends.sklearn.training_data import Rows, one_target, require_dense
 from tilework.frontends.sklearn.untyped import clone, is_exactly
+from tilework.runtime.pipelines.columns import is_partitioned
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Fit:
     def _rows(self, rows: Any) -> Rows:
         """The rows, with what has been looked up of them already. Raises Unsupported."""
         if self._given is None or self._given[0] is not rows:
-            self._given = rows, Rows(rows)
+            self._given = rows, self.engine.rows(rows)
         return self._given[1]
 
     def _learned(self, name: str, estimator: Any, rows: Any) -> Fitted:
@@ -77,7 +79,8 @@ class Fit:
         return Fitted(fitted, lambda: application.of_data(data), application)
 
     def _stays(self, name: str, estimator: Any, rows: Any, target: Any, why: Unsupported) -> Fitted:
-        """What scikit-learn fits."""
+        """What scikit-learn fits. Raises UsageError for rows of Dask, which it does not take."""
+        require_here(rows, why)
         self.barriers.append(f"{name}: {why}" if name else str(why))
         fitted = clone(estimator)
         if not hasattr(fitted, "transform"):
@@ -111,6 +114,7 @@ class Fit:
         if count:
             return self._together(_names(name, left[:count]), Pipeline(left[:count]), rows, target)
         if len(left) == 1 and not hasattr(inner, "transform"):
+            require_here(rows, Unsupported(f"the fit of {type(inner).__name__} is no sum over rows"))
             if not self.passes:
                 why = Unsupported(f"the fit of {type(inner).__name__} is no sum over rows")
                 return self._single(own, self._stays(_joined(name, own), inner, rows, target, why))
@@ -123,8 +127,10 @@ class Fit:
 
     def _regression(self, name: str, steps: list[Any], rows: Any, target: Any) -> Fitted:
         """Steps that end in a regression, which learn in one pass. Raises Unsupported."""
-        require_dense(rows)
-        fitted = fitted_regression(Pipeline(steps), RowsAndTarget(rows, one_target(target)), self.engine)
+        if not is_partitioned(rows):
+            require_dense(rows)
+        data = self.engine.rows_and_target(rows, one_target(target))
+        fitted = fitted_regression(Pipeline(steps), data, self.engine)
         self.passes.append(_names(name, steps))
         return Fitted(fitted, lambda: None)
 

@@ -53,6 +53,10 @@ class Transform:
         blocks = data.blocks(self.interface.parts)
         return result_of(self.native, self.interface.output, blocks, len(data), self.numbers)
 
+    def of_partition(self, rows: Any, nothing: Any) -> Any:
+        """What it makes of a partition, and `nothing` of one without rows."""
+        return self.of_rows(rows) if len(rows) else nothing
+
     def of_rows(self, rows: Any) -> Any:
         """What it makes of rows. Raises ValueError for what scikit-learn refuses."""
         rows = self.interface.checked(rows)

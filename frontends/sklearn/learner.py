@@ -82,7 +82,7 @@ class Learner:
         self._engine, self._data, self._sums = engine, data, programs.sums
         self._shift = self._sums.placed(data.shifts(self._sums.parts))
         places = data.sample_places([Part((given,)) for given in self.training.inputs.values()])
-        rows, target = taken(data.frame, places), data.target[places]
+        rows, target = taken(data.frame, places), data.target[data.row_numbers(places)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a few rows may be too few for the model, whose numbers are replaced
             self._fitted = clone(self.estimator).fit(rows, target)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.untyped import issparse
+from tilework.runtime.pipelines.cluster import Pass, states_on
 from tilework.runtime.pipelines.columns import (
     Reader,
     as_rows,
@@ -20,7 +21,7 @@ from tilework.runtime.pipelines.columns import (
     taken,
 )
 from tilework.runtime.pipelines.encoded import EncodedColumn
-from tilework.runtime.pipelines.folding import BLOCK
+from tilework.runtime.pipelines.folding import BLOCK, State
 from tilework.runtime.pipelines.interface import Part
 
 DOUBLE: np.dtype[Any] = np.dtype(np.float64)
@@ -36,6 +37,8 @@ def require_dense(rows: Any) -> None:
     """Refuse what is neither a frame nor an array of rows. Raises Unsupported."""
     if issparse(rows):
         raise Unsupported("the rows are a sparse matrix")
+    if type(rows).__module__.startswith("dask."):
+        raise Unsupported("the rows are an array of Dask")
     if getattr(rows, "ndim", 2) == 1:
         raise Unsupported("the rows are a vector")
 
@@ -84,6 +87,14 @@ class Rows:
         """Whether each number of a column is missing."""
         values = numbers(column(self.frame, key), DOUBLE)
         return np.isnan(values) if missing is None else values == missing
+
+    def row_numbers(self, places: Array) -> Array:
+        """The numbers that rows of the frame have among all."""
+        return places
+
+    def states_on(self, client: Any, given: Pass, groups: Array) -> list[State]:
+        """The state of each group of rows, computed by workers to which the rows are sent."""
+        return states_on(client, given, self.frame, self.target, groups)
 
     def blocks(self, parts: Sequence[Part]) -> Iterator[list[Array]]:
         """The arrays of a program on the rows, block after block."""

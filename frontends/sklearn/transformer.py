@@ -10,10 +10,10 @@ from tilework.frontends.sklearn.application import Application
 from tilework.frontends.sklearn.barriers import Fit, Fitted
 from tilework.frontends.sklearn.emitter import Unsupported
 from tilework.frontends.sklearn.engine import Engine
-from tilework.frontends.sklearn.optimized import Optimized
+from tilework.frontends.sklearn.optimized import Optimized, require_here
 from tilework.frontends.sklearn.training_data import require_dense
 from tilework.frontends.sklearn.untyped import issparse
-from tilework.runtime.pipelines.columns import as_rows
+from tilework.runtime.pipelines.columns import as_rows, is_partitioned
 
 TRANSFORM = "; transform stays scikit-learn's: "
 """What stands in an explanation before the reasons."""
@@ -36,8 +36,9 @@ class OptimizedTransformer(Optimized):
             made = self._fit_to(X, y, params).made
         except Unsupported as why:
             self._stays(why)
+            require_here(X, why)
             return self.fitted.fit_transform(X, y, **params)
-        return self._told(made())
+        return self.transform(X) if is_partitioned(X) else self._told(made())
 
     def transform(self, X: Any) -> Any:  # noqa: N803
         """What the fitted estimator makes of rows. Raises as it does."""
@@ -45,7 +46,7 @@ class OptimizedTransformer(Optimized):
             return self.fitted.transform(X)
         if self._application is None:
             self._application = Application(self.fitted, self._engine)
-        return self._told(self._application.of_rows(as_rows(X)))
+        return self._told(self._application.of_rows(X if is_partitioned(X) else as_rows(X)))
 
     def _fit(self, rows: Any, target: Any, params: Mapping[str, Any]) -> str:
         self._fit_to(rows, target, params)
@@ -54,7 +55,8 @@ class OptimizedTransformer(Optimized):
     def _fit_to(self, rows: Any, target: Any, params: Mapping[str, Any]) -> Fitted:
         if params:
             raise Unsupported(f"fit is given {', '.join(params)}")
-        require_dense(rows)
+        if not is_partitioned(rows):
+            require_dense(rows)
         fit, self._application = Fit(self._engine), None
         part = fit.of("", self.fitted, rows, target)
         self.fitted, self._application = part.estimator, part.application
