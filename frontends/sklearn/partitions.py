@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -12,10 +13,10 @@ import numpy as np
 from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.training_data import Rows, RowsAndTarget, middle
 from tilework.runtime.pipelines.cluster import Pass, states_of_partitions
-from tilework.runtime.pipelines.columns import column, taken
+from tilework.runtime.pipelines.columns import between, column, taken
 from tilework.runtime.pipelines.dictionary import Dictionary
 from tilework.runtime.pipelines.encoded import EncodedColumn
-from tilework.runtime.pipelines.folding import State
+from tilework.runtime.pipelines.folding import BLOCK, State
 from tilework.runtime.pipelines.interface import Input, Part
 
 Counts = dict[Any, tuple[tuple[Any, ...], Array]]
@@ -113,8 +114,19 @@ class InPartitions(Rows):
         return self._numbers[places]
 
     def shift(self, part: Part) -> Array:
-        """What the numbers of each column are summed about: what is in the middle of the few rows."""
-        return middle(part.reader(self.frame)(0, self.frame.shape[0]))
+        """What the numbers of each column are summed about: what is in the middle of the first rows."""
+        return middle(part.reader(self._first)(0, self._first.shape[0]))
+
+    @cached_property
+    def _first(self) -> Any:
+        """As many of the first rows as are in a block, of as many partitions as these lie in."""
+        found: list[Any] = []
+        wanted, delayed = BLOCK, import_module("dask").delayed
+        for partition, length in zip(self.partitions, self.lengths, strict=True):
+            if wanted and length:
+                found.append(self._client.compute(delayed(between)(partition, 0, min(wanted, length))).result())
+                wanted -= min(wanted, length)
+        return import_module("pandas").concat(found)
 
     def states_on(self, client: Any, given: Pass, groups: Array) -> list[State]:
         """The state of each group of rows, computed where the partitions are."""
