@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, f32, f64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -15,12 +16,28 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.functions import body_of
 from tilework.dialects import graph, matrix
-from tilework.dialects.bag import BagType, FoldOp, LookupOp, OneHotOp, PackOp, ToMatrixOp, tensors_of
+from tilework.dialects.bag import (
+    AttachOp,
+    BagType,
+    ColumnOp,
+    FilterOp,
+    FoldOp,
+    JoinOp,
+    LookupOp,
+    MapOp,
+    OneHotOp,
+    PackOp,
+    ToMatrixOp,
+    bag_of,
+    tensors_of,
+)
 from tilework.dialects.graph.base import ints
 from tilework.dialects.matrix import FromTensorOp, MatrixType
 from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 from tilework.dialects.te.decision_trees import walk_trees
 from tilework.lowering.tables.folds import reductions_of_rows
+from tilework.lowering.tables.joins import pairs
+from tilework.lowering.tables.maps import columns_made
 from tilework.lowering.tables.rows import Rows, inlined, place_of
 from tilework.lowering.tables.summary import extremes, reductions
 from tilework.transforms.patterns import PatternPass, rewrite
@@ -89,7 +106,7 @@ def _take_tensors(function: FuncOp) -> None:
 
 def _pack(type_: Attribute, tensors: Sequence[SSAValue]) -> Operation:
     if isinstance(type_, BagType):
-        return PackOp.of(*tensors, columns=type_.names, types=type_.types, optional=type_.optional)
+        return PackOp.holding(tensors, type_)
     assert isinstance(type_, MatrixType)
     return FromTensorOp.of(*tensors, origins=type_.origins)
 
@@ -105,8 +122,21 @@ class GatherColumns(RewritePattern):
         bag = op.input.owner
         if not isinstance(bag, PackOp):
             return
-        rows, places = Rows(op, rewriter), [place_of(bag, name.data) for name in op.columns]
-        rows.done(rows.columns(places[0][0], [at for _, at in places]))  # columns of one type are in one tensor
+        rows, places = Rows(op, rewriter), [place_of(bag, name) for name in op.names]
+        runs = [(tensor, [at for _, at in run]) for tensor, run in groupby(places, lambda place: place[0])]
+        columns = [rows.columns(tensor, which) for tensor, which in runs]
+        rows.done(columns[0] if len(columns) == 1 else rows.beside(columns))
+
+
+class ReadColumn(RewritePattern):
+    """column(pack(x, ...)) is a column of x as a vector."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ColumnOp, rewriter: PatternRewriter) -> None:
+        bag = op.input.owner
+        if isinstance(bag, PackOp):
+            rows = Rows(op, rewriter)
+            rows.done(rows.vector(rows.column(bag, op.column.data)))
 
 
 class CompareCodes(RewritePattern):
@@ -151,6 +181,75 @@ class ReadTable(RewritePattern):
         rows.done(rows.kernel("lookup", [codes, op.table], write))
 
 
+class MapRows(RewritePattern):
+    """map(pack(...), f) is a table of the columns that f makes and of those that stay."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: MapOp, rewriter: PatternRewriter) -> None:
+        bag = op.input.owner
+        if not isinstance(bag, PackOp):
+            return
+        rows, type_ = Rows(op, rewriter), bag_of(op.result)
+        columns = dict(zip(op.written, columns_made(rows, op, bag), strict=True))
+        columns |= {name: rows.column(bag, name) for name in type_.columns if name not in columns}
+        rewriter.replace(op, [], [rows.packed(type_, columns)])
+
+
+class KeepRows(RewritePattern):
+    """filter(pack(x, ...), p) has the rows of x whose positions are those at which p holds; data tell how many."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: FilterOp, rewriter: PatternRewriter) -> None:
+        bag = op.input.owner
+        if not isinstance(bag, PackOp):
+            return
+        rows = Rows(op, rewriter)
+        [holds] = columns_made(rows, op, bag)
+        places = rows.places(holds, op.rows.data)
+        kept = [rows.at(x, places) for x in bag.tensors]
+        rewriter.replace(op, PackOp.holding(kept, bag_of(op.result)))
+
+
+class JoinRows(RewritePattern):
+    """join(pack(x, ...), pack(y, ...)) has the rows of x and of y whose numbers are those of pairs with one key."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: JoinOp, rewriter: PatternRewriter) -> None:
+        left, right = op.left.owner, op.right.owner
+        if not isinstance(left, PackOp) or not isinstance(right, PackOp):
+            return
+        rows = Rows(op, rewriter)
+        at, other = pairs(rows, op, left, right)
+        columns = {name: rows.at(rows.column(left, name), at) for name in bag_of(op.left).columns}
+        columns |= {new: rows.at(rows.column(right, old), other) for new, old in op.taken.items()}
+        rewriter.replace(op, [], [rows.packed(bag_of(op.result), columns)])
+
+
+class AttachElements(RewritePattern):
+    """attach(pack(..., codes), v) has a column of v[codes[n]], or 0 for a code of -1."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AttachOp, rewriter: PatternRewriter) -> None:
+        bag = op.input.owner
+        if not isinstance(bag, PackOp):
+            return
+        codes, at = place_of(bag, op.group.data)
+
+        def write(k: KernelBuilder, x: Tensor, vector: Tensor) -> Tensor:
+            def element(n: Expr, j: Expr) -> Scalar:
+                code = x[n, at]
+                other = code.compare("lt", 0)
+                return k.select(other, k.constant(0.0, vector.dtype), vector[(k.select(other, code - code, code),)])
+
+            return k.compute("attached", (x.dims[0], 1), element)
+
+        rows, type_ = Rows(op, rewriter), bag_of(op.result)
+        columns = {name: rows.column(bag, name) for name in bag_of(op.input).columns}
+        for name, vector in zip(op.written, op.vectors, strict=True):
+            columns[name] = rows.kernel("attached", [codes, vector], write)
+        rewriter.replace(op, [], [rows.packed(type_, columns)])
+
+
 class ReduceRows(RewritePattern):
     """fold(pack(...), f)[j] joins what f makes of each row, or of those whose code is j."""
 
@@ -182,6 +281,25 @@ class MapElements(RewritePattern):
 
         rows = Rows(op, rewriter)
         rows.done(rows.kernel("map", [rows.tensor(op.input), *op.vectors], write))
+
+
+class KeepMatrixRows(RewritePattern):
+    """filter(x, p) has the rows of x whose positions are those at which p holds; data tell how many."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: matrix.FilterOp, rewriter: PatternRewriter) -> None:
+        reads, body = op.reads.get_values(), op.body.block
+
+        def write(k: KernelBuilder, x: Tensor) -> Tensor:
+            def element(n: Expr, j: Expr) -> Scalar:
+                return inlined(k, body, [x[n, i] for i in reads])[0]
+
+            return k.compute("holds", (x.dims[0], 1), element)
+
+        rows = Rows(op, rewriter)
+        x = rows.tensor(op.input)
+        places = rows.places(rows.kernel("holds", [x], write), op.rows.data)
+        rows.done(rows.at(x, places))
 
 
 class ConcatColumns(RewritePattern):
@@ -241,10 +359,10 @@ class WalkTrees(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: matrix.TreesOp, rewriter: PatternRewriter) -> None:
-        depth = op.depth.value.data
+        depth, rounded_to = op.depth.value.data, f32 if op.wide is None else f64
 
         def write(k: KernelBuilder, x: Tensor, roots: Tensor, *nodes: Tensor) -> Tensor:
-            return walk_trees(k, x, roots, nodes, depth)
+            return walk_trees(k, x, roots, nodes, depth, rounded_to=rounded_to)
 
         rows = Rows(op, rewriter)
         rows.done(rows.kernel("trees", [rows.tensor(op.input), *op.operands[1:]], write))

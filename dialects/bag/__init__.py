@@ -2,8 +2,11 @@
 
 from xdsl.ir import Dialect
 
+from tilework.dialects.bag.attach import AttachOp
+from tilework.dialects.bag.comprehension import ComprehensionOp
 from tilework.dialects.bag.conversion import (
     CodesOp,
+    ColumnOp,
     LookupOp,
     OneHotOp,
     PackOp,
@@ -15,16 +18,22 @@ from tilework.dialects.bag.conversion import (
     table_of,
     tensors_of,
 )
+from tilework.dialects.bag.join import JoinOp
+from tilework.dialects.bag.keys import keys_compared, same_key
 from tilework.dialects.bag.rows import KINDS, FilterOp, FoldOp, MapOp, RowsOp, YieldOp
 from tilework.dialects.bag.types import BagType, DictType
 
 __all__ = [
+    "AttachOp",
     "Bag",
     "BagType",
     "CodesOp",
+    "ColumnOp",
+    "ComprehensionOp",
     "DictType",
     "FilterOp",
     "FoldOp",
+    "JoinOp",
     "KINDS",
     "LookupOp",
     "MapOp",
@@ -36,9 +45,14 @@ __all__ = [
     "ToMatrixOp",
     "YieldOp",
     "bag_of",
+    "keys_compared",
     "layout_of",
+    "same_key",
     "table_of",
     "tensors_of",
 ]
 
-Bag = Dialect("bag", [PackOp, ToMatrixOp, OneHotOp, LookupOp, MapOp, FilterOp, FoldOp, YieldOp], [BagType, DictType])
+CONVERSIONS = [PackOp, ToMatrixOp, ColumnOp, OneHotOp, LookupOp]
+ROWS = [MapOp, FilterOp, FoldOp, JoinOp, AttachOp, ComprehensionOp, YieldOp]
+
+Bag = Dialect("bag", [*CONVERSIONS, *ROWS], [BagType, DictType])

@@ -5,16 +5,17 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, Float32Type, Float64Type, StringAttr, TensorType, i32
+from xdsl.dialects.builtin import ArrayAttr, BoolAttr, Float32Type, Float64Type, StringAttr, TensorType, UnitAttr, i32
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from tilework.dialects.bag.types import BagType
+from tilework.dialects.bag.types import BagType, DictType
 from tilework.dialects.graph.base import numpy_dtype
 from tilework.dialects.matrix.base import Array, MatrixOp, float_of
 from tilework.dialects.matrix.types import MatrixType
@@ -34,12 +35,13 @@ class Part:
 
 
 def layout_of(bag: BagType) -> tuple[Part, ...]:
-    """The tensors that hold a bag: one for each type of numbers, in order, then one of codes."""
-    groups: dict[Attribute, list[str]] = {}
-    for name, element in bag.numbers.items():
+    """The tensors that hold a bag: one for each type of numbers, then one of codes; of a columnar one, each column."""
+    elements = {name: scalar_of(type_) for name, type_ in bag.columns.items()}
+    if bag.is_columnar:
+        return tuple(Part(tensor_type((bag.rows, 1), element), (name,)) for name, element in elements.items())
+    groups: dict[Attribute, list[str]] = {element: [] for element in bag.numbers.values()}
+    for name, element in elements.items():
         groups.setdefault(element, []).append(name)
-    if bag.dictionaries:
-        groups[i32] = [*bag.dictionaries]
     return tuple(Part(tensor_type((bag.rows, len(names)), element), tuple(names)) for element, names in groups.items())
 
 
@@ -65,6 +67,8 @@ def table_of(bag: BagType, arrays: Iterator[Array]) -> Table:
 class PackOp(MatrixOp):
     """A table whose columns lie side by side in tensors: in one the numbers of a type, in the last one the codes.
 
+    With `columnar`, a tensor for each column, in order.
+
     %t = bag.pack %numbers, %codes {columns = ["age", "pay", "town"], types = [f64, f64, !bag.dict<3>], optional = []}
         : (tensor<?x2xf64, #graph.dims<[N, 2]>>, tensor<?x1xi32, #graph.dims<[N, 1]>>)
         -> !bag.bag<N x [age: f64, pay: f64, town: !bag.dict<3>]>
@@ -75,13 +79,21 @@ class PackOp(MatrixOp):
     columns = prop_def(ArrayAttr[StringAttr])
     types = prop_def(ArrayAttr)
     optional = prop_def(ArrayAttr[StringAttr])
+    columnar = opt_prop_def(UnitAttr)
     result = result_def(BagType)
     traits = traits_def(Pure())
+
+    @classmethod
+    def holding(cls, tensors: Sequence[SSAValue], bag: BagType) -> Self:
+        """The table of that type which lies in these tensors."""
+        columnar = {"columnar": UnitAttr()} if bag.is_columnar else {}
+        return cls.of(*tensors, columns=bag.names, types=bag.types, optional=bag.optional, **columnar)
 
     def infer(self) -> Sequence[Attribute]:
         if not self.tensors or not dims_of(self.tensors[0].type):
             raise VerifyException("a bag has at least one column, in a tensor of rows")
-        bag = BagType(DimsAttr(dims_of(self.tensors[0].type)[:1]), self.columns, self.types, self.optional)
+        rows, columnar = DimsAttr(dims_of(self.tensors[0].type)[:1]), BoolAttr.from_bool(self.columnar is not None)
+        bag = BagType(rows, self.columns, self.types, self.optional, columnar)
         wanted, given = [part.type for part in layout_of(bag)], [*self.tensors.types]
         if wanted != given:
             raise VerifyException(
@@ -107,15 +119,41 @@ class ToMatrixOp(MatrixOp):
     result = result_def(MatrixType)
     traits = traits_def(Pure())
 
+    @property
+    def names(self) -> list[str]:
+        """The columns, in order."""
+        return [name.data for name in self.columns]
+
     def infer(self) -> Sequence[Attribute]:
-        bag, names = bag_of(self.input), [name.data for name in self.columns]
-        types = dict.fromkeys(column_of(bag, name) for name in names)
+        bag = bag_of(self.input)
+        types = dict.fromkeys(column_of(bag, name) for name in self.names)
         if len(types) != 1 or not isinstance(element := next(iter(types)), Float32Type | Float64Type):
             raise VerifyException(f"columns of one type of numbers become a matrix, not of {[*map(str, types)]}")
-        return [MatrixType.of(bag.rows, element, names)]
+        return [MatrixType.of(bag.rows, element, self.names)]
 
     def evaluate(self, *inputs: Table) -> Array:
         return np.stack([inputs[0][name.data] for name in self.columns], axis=1)
+
+
+@irdl_op_definition
+class ColumnOp(MatrixOp):
+    """The numbers, or the codes, of one column.
+
+    %v = bag.column %t {column = "town"} : (!bag.bag<N x [town: !bag.dict<3>]>) -> tensor<?xi32, #graph.dims<[N]>>
+    """
+
+    name = "bag.column"
+    input = operand_def(BagType)
+    column = prop_def(StringAttr)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def infer(self) -> Sequence[Attribute]:
+        bag = bag_of(self.input)
+        return [tensor_type((bag.rows,), scalar_of(column_of(bag, self.column.data)))]
+
+    def evaluate(self, *inputs: Table) -> Array:
+        return np.asarray(inputs[0][self.column.data])
 
 
 class CodesOp(MatrixOp, ABC):
@@ -180,6 +218,11 @@ class LookupOp(CodesOp):
         bag, table = inputs
         assert isinstance(bag, Mapping) and isinstance(table, np.ndarray)
         return table[bag[self.column.data]]  # -1 is the last row
+
+
+def scalar_of(column: Attribute) -> Attribute:
+    """What a row has of a column: a number, or a code."""
+    return i32 if isinstance(column, DictType) else column
 
 
 def bag_of(value: SSAValue) -> BagType:

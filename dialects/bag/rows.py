@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, Self
 
 import numpy as np
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, TensorType, f64, i1, i32
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, StringAttr, TensorType, f64, i1
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -27,8 +27,8 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import var
-from tilework.dialects.bag.conversion import Table, bag_of, column_of
-from tilework.dialects.bag.types import BagType, DictType
+from tilework.dialects.bag.conversion import Table, bag_of, column_of, scalar_of
+from tilework.dialects.bag.types import BagType
 from tilework.dialects.matrix.base import Array, MatrixOp, Value
 from tilework.dialects.scalar_meaning import straight_line
 from tilework.dialects.support.shapes import tensor_type
@@ -187,7 +187,7 @@ class MapOp(RowsOp):
         if made != [f64] * len(self.writes):
             raise VerifyException(f"the function makes {len(self.writes)} of f64, not {', '.join(map(str, made))}")
         columns = {**bag.columns, **dict.fromkeys(self.written, f64)}
-        return [BagType.of(bag.rows, columns, bag.may_be_missing | {*self.written})]
+        return [bag.with_columns(columns, bag.may_be_missing | {*self.written})]
 
     def evaluate(self, *inputs: Value) -> Table:
         table, *scalars = inputs
@@ -215,7 +215,7 @@ class FilterOp(RowsOp):
         bag = bag_of(self.input)
         if [value.type for value in self.yielded] != [i1]:
             raise VerifyException("the function of a filter makes one i1")
-        return [BagType.of(var(self.rows.data), bag.columns, bag.may_be_missing)]
+        return [bag.with_rows(var(self.rows.data))]
 
     def evaluate(self, *inputs: Value) -> Table:
         table, *scalars = inputs
@@ -276,8 +276,3 @@ class FoldOp(RowsOp):
             join.at(found, codes[codes >= 0], values[codes >= 0])
             made.append(found)
         return made
-
-
-def scalar_of(column: Attribute) -> Attribute:
-    """What a function of a row is given of a column: a number, or a code."""
-    return i32 if isinstance(column, DictType) else column

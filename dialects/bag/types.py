@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import AnyFloat, ArrayAttr, Float32Type, Float64Type, IntAttr, StringAttr
+from xdsl.dialects.builtin import AnyFloat, ArrayAttr, BoolAttr, Float32Type, Float64Type, IntAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -40,19 +40,40 @@ class DictType(ParametrizedAttribute, TypeAttribute):
 
 @irdl_attr_definition
 class BagType(ParametrizedAttribute, TypeAttribute):
-    """`!bag.bag<N x [age: f64?, pay: f64, town: !bag.dict<3>]>`: a table of N rows, whose ages may be missing: NaN."""
+    """`!bag.bag<N x [age: f64?, pay: f64, town: !bag.dict<3>]>`: a table of N rows, whose ages may be missing: NaN.
+
+    In memory, columns of one type lie side by side in one tensor. `!bag.bag<N x [age: f64], columnar>` has a tensor for
+    each column.
+    """
 
     name = "bag.bag"
     count: DimsAttr
     names: ArrayAttr[StringAttr]
     types: ArrayAttr[Attribute]
     optional: ArrayAttr[StringAttr]
+    columnar: BoolAttr
 
     @staticmethod
-    def of(rows: ExprLike, columns: Mapping[str, Attribute], optional: Collection[str] = ()) -> BagType:
+    def of(
+        rows: ExprLike, columns: Mapping[str, Attribute], optional: Collection[str] = (), *, columnar: bool = False
+    ) -> BagType:
         """The type with so many rows and these columns, of which those that are `optional` may have missing numbers."""
-        missing = [name for name in columns if name in optional]
-        return BagType(DimsAttr((to_expr(rows),)), _strings(columns), ArrayAttr([*columns.values()]), _strings(missing))
+        missing = _strings(name for name in columns if name in optional)
+        types = ArrayAttr([*columns.values()])
+        return BagType(DimsAttr((to_expr(rows),)), _strings(columns), types, missing, BoolAttr.from_bool(columnar))
+
+    def with_columns(self, columns: Mapping[str, Attribute], optional: Collection[str]) -> BagType:
+        """The type with as many rows, which lie as these do, and other columns."""
+        return BagType.of(self.rows, columns, optional, columnar=self.is_columnar)
+
+    def with_rows(self, rows: ExprLike) -> BagType:
+        """The type with these columns and so many rows."""
+        return BagType.of(rows, self.columns, self.may_be_missing, columnar=self.is_columnar)
+
+    @property
+    def is_columnar(self) -> bool:
+        """Whether each column lies in a tensor of its own."""
+        return bool(self.columnar)
 
     @property
     def rows(self) -> Expr:
@@ -89,9 +110,12 @@ class BagType(ParametrizedAttribute, TypeAttribute):
         with parser.in_angle_brackets():
             rows = parse_rows(parser)
             columns = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, column)
+            columnar = parser.parse_optional_punctuation(",") is not None
+            if columnar:
+                parser.parse_keyword("columnar")
         names, types, missing = zip(*columns, strict=True) if columns else ((), (), ())
         optional = [name for name, is_optional in zip(names, missing, strict=True) if is_optional]
-        return [rows, _strings(names), ArrayAttr(types), _strings(optional)]
+        return [rows, _strings(names), ArrayAttr(types), _strings(optional), BoolAttr.from_bool(columnar)]
 
     def print_parameters(self, printer: Printer) -> None:
         def column(item: tuple[str, Attribute]) -> None:
@@ -103,7 +127,7 @@ class BagType(ParametrizedAttribute, TypeAttribute):
 
         printer.print_string(f"<{self.rows} x [")
         printer.print_list(self.columns.items(), column)
-        printer.print_string("]>")
+        printer.print_string("], columnar>" if self.is_columnar else "]>")
 
     def verify(self) -> None:
         if len(self.count) != 1:

@@ -2,10 +2,13 @@
 
 from xdsl.ir import Dialect
 
+from tilework.dialects.matrix.base import float_of
 from tilework.dialects.matrix.descent import ElasticNetOp
+from tilework.dialects.matrix.filter import FilterOp
 from tilework.dialects.matrix.folds import CountOp, DivisorOp, ExtremesOp, SummaryOp
 from tilework.dialects.matrix.map import MapOp, YieldOp
 from tilework.dialects.matrix.product import AddOp, GramOp, MatmulOp, PairsOp
+from tilework.dialects.matrix.solving import FoldGramsOp, SolveOp
 from tilework.dialects.matrix.statistics import CovarianceOp, MomentsOp, PrincipalOp, RidgeOp, ScaleOp, UnitsOp
 from tilework.dialects.matrix.structure import ColumnsOp, ConcatOp, FromTensorOp, ToTensorOp
 from tilework.dialects.matrix.trees import TreesOp
@@ -20,6 +23,8 @@ __all__ = [
     "DivisorOp",
     "ElasticNetOp",
     "ExtremesOp",
+    "FilterOp",
+    "FoldGramsOp",
     "FromTensorOp",
     "GramOp",
     "MapOp",
@@ -31,15 +36,18 @@ __all__ = [
     "PrincipalOp",
     "RidgeOp",
     "ScaleOp",
+    "SolveOp",
     "SummaryOp",
     "ToTensorOp",
     "TreesOp",
     "UnitsOp",
     "YieldOp",
+    "float_of",
 ]
 
-STRUCTURE = [MapOp, YieldOp, ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp, MatmulOp, AddOp, PairsOp, TreesOp]
+ROWS = [MapOp, FilterOp, YieldOp, MatmulOp, AddOp, PairsOp, TreesOp]
+STRUCTURE = [ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp]
 STATISTICS = [GramOp, MomentsOp, CovarianceOp, ScaleOp, RidgeOp, ElasticNetOp, PrincipalOp, UnitsOp]
-FOLDS = [CountOp, ExtremesOp, SummaryOp, DivisorOp]
+FOLDS = [CountOp, ExtremesOp, SummaryOp, DivisorOp, FoldGramsOp, SolveOp]
 
-Matrix = Dialect("matrix", [*STRUCTURE, *STATISTICS, *FOLDS], [MatrixType])
+Matrix = Dialect("matrix", [*ROWS, *STRUCTURE, *STATISTICS, *FOLDS], [MatrixType])

@@ -61,6 +61,10 @@ class MatrixType(ParametrizedAttribute, TypeAttribute):
         """The type with as many rows and these columns."""
         return MatrixType.of(self.rows, self.element_type, origins)
 
+    def with_rows(self, rows: ExprLike) -> MatrixType:
+        """The type with so many rows of these columns."""
+        return MatrixType.of(rows, self.element_type, self.names)
+
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from xdsl.dialects.builtin import FunctionType, ModuleOp, f64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region
@@ -16,20 +16,41 @@ from xdsl.ir import Block, Region
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import var
 from tilework.dialects.bag import BagType, DictType
+from tilework.dialects.support.registration import make_context
+from tilework.driver.ir_printer import PrintingOptions, ir_text
 from tilework.frontends.quoted.reader import Reader
-from tilework.frontends.quoted.values import Bag, Constant, NotKnown, Number, Value
-from tilework.frontends.sklearn.programs import Compile, optimized, parts_of
+from tilework.frontends.quoted.results import given, values_of
+from tilework.frontends.quoted.values import Bag, Constant, NotKnown, OneDictionary, Value
+from tilework.frontends.sklearn.programs import Compile, Recent, key_of, optimized, parts_of
 from tilework.frontends.sklearn.training_data import Rows
+from tilework.interpreters.graph import evaluate_function, find_function
+from tilework.runtime.module import Module
 from tilework.runtime.pipelines.dictionary import Dictionary
-from tilework.runtime.pipelines.interface import Input
+from tilework.runtime.pipelines.interface import Array, Input, Part
+from tilework.transforms.matrix.split_host import FINISH, SplitHost
+
+Columns = dict[str, Input]
+"""What is in the columns of a table, by their names."""
 
 
 class DataBag:
     """What a parameter of a quoted function is annotated with that is a table; frames and arrays are given."""
 
+    def __init__(self, rows: Iterable[Any]):
+        """In a quoted function, the table of these rows. Raises UsageError where the function is run, not read."""
+        raise UsageError("a DataBag is a table in a function that is read: quote the function, and give it frames")
+
+    if TYPE_CHECKING:  # whatever is asked of a table is read
+
+        def __getattr__(self, name: str) -> Any: ...
+        def __iter__(self) -> Iterator[Any]: ...
+
 
 class Quoted:
-    """Called with a frame for each parameter; gives numbers, and for groups a number by each value."""
+    """Called with a frame for each parameter; gives what the function returns, in numpy.
+
+    Of groups that is a dict of a number by each value, of a table a dict of its columns.
+    """
 
     def __init__(self, function: Callable[..., Any], compile_: Compile):
         if not inspect.isfunction(function):
@@ -38,6 +59,7 @@ class Quoted:
         self.__doc__ = function.__doc__
         self._compile = compile_
         self._function = function
+        self._programs = Recent[bytes, _Program](16)
         try:
             lines, first = inspect.getsourcelines(function)
         except OSError:
@@ -50,53 +72,118 @@ class Quoted:
     def __call__(self, *tables: Any) -> Any:
         """What the function returns for tables. Raises UsageError with the line of what is not known."""
         data = [Rows(table) for table in tables]
-        module, inputs, result = self._read(data)
-        optimized("optimize-bags", module)
-        [function] = module.ops
-        assert isinstance(function, FuncOp)
-        arrays: list[Any] = []
-        for table, given, type_ in zip(data, inputs, function.function_type.inputs, strict=True):
-            arrays += [part.reader(table.frame)(0, len(table)) for part in parts_of(type_, given)]
-        made = self._compile(module)(*arrays)
-        return _given(result, iter(made if isinstance(made, tuple) else (made,)))
+        program = self._program(self._inputs(data), self._constants())
+        arrays = [array for table, parts in zip(data, program.parts, strict=True) for array in _arrays(table, parts)]
+        made = program.native(*arrays)
+        results = list(made) if isinstance(made, tuple) else [made]
+        if program.finish is not None:
+            results = evaluate_function(program.finish, FINISH, results, {})
+        return given(program.result, iter(results))
 
     def show(self, *tables: Any, optimize: bool = False) -> str:
         """The program for tables like these, as it is read or as it is compiled."""
-        module, _, _ = self._read([Rows(table) for table in tables])
+        return ir_text(self.program(*tables, optimize=optimize), PrintingOptions())
+
+    def program(self, *tables: Any, optimize: bool = False) -> ModuleOp:
+        """The same as a module. Raises UsageError with the line of what is not known."""
+        module, _, _ = self._read(self._inputs([Rows(table) for table in tables]), self._constants())
         if optimize:
             optimized("optimize-bags", module)
-        return str(module)
+        return module
 
-    def _read(self, data: list[Rows]) -> tuple[ModuleOp, list[dict[str, Input]], Value]:
-        """The program, the columns of each table, and what it returns."""
-        parameters = [argument.arg for argument in self._definition.args.args]
-        if len(parameters) != len(data):
-            raise UsageError(f"{self.__name__} takes {len(parameters)} tables, {len(data)} are given")
-        block, names, inputs = Block(), self._constants(), list[dict[str, Input]]()
-        for i, (parameter, table) in enumerate(zip(parameters, data, strict=True)):
-            given = {str(key): _input(table, key) for key in table.keys}
-            types = {n: f64 if g.dictionary is None else DictType.of(g.dictionary.size) for n, g in given.items()}
-            optional = [name for name, g in given.items() if g.dictionary is None]
-            argument = block.insert_arg(BagType.of(var(f"N{i}"), types, optional), i)
-            argument.name_hint = parameter
-            words = {name: g.dictionary.values for name, g in given.items() if g.dictionary is not None}
-            names[parameter] = Bag(argument, words)
-            inputs.append(given)
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the tables that it takes."""
+        return tuple(argument.arg for argument in self._definition.args.args)
+
+    def _inputs(self, data: list[Rows]) -> list[Columns]:
+        """The columns of each table."""
+        count = len(self._definition.args.args)
+        if count != len(data):
+            raise UsageError(f"{self.__name__} takes {count} tables, {len(data)} are given")
+        return [{str(key): _input(table, key) for key in table.keys} for table in data]
+
+    def _program(self, inputs: list[Columns], constants: Mapping[str, Any]) -> _Program:
+        key = key_of(inputs, constants)
+        if key is None:
+            return self._compiled(inputs, constants)
+        return self._programs.get(key) or self._programs.put(key, self._compiled(inputs, constants))
+
+    def _compiled(self, inputs: list[Columns], constants: Mapping[str, Any]) -> _Program:
+        module, inputs, result = self._read(inputs, constants)
+        optimized("optimize-bags", module)
+        [function] = module.ops
+        assert isinstance(function, FuncOp)
+        types = function.function_type.inputs
+        parts = [parts_of(type_, columns) for type_, columns in zip(types, inputs, strict=True)]
+        SplitHost().apply(make_context(), module)
+        finish = find_function(module, FINISH)
+        if finish is None:
+            return _Program(self._compile(module), parts, result)
+        finish.detach()
+        return _Program(self._compile(module), parts, result, ModuleOp([finish]))
+
+    def _read(self, inputs: list[Columns], constants: Mapping[str, Any]) -> tuple[ModuleOp, list[Columns], Value]:
+        """The program, the columns of each table as it takes them, and what it returns."""
+        while True:
+            try:
+                return self._read_with(inputs, constants)
+            except OneDictionary as needed:
+                inputs = _united(inputs, *needed.dictionaries)
+
+    def _read_with(self, inputs: list[Columns], constants: Mapping[str, Any]) -> tuple[ModuleOp, list[Columns], Value]:
+        """The same, if all words that are compared have the same codes. Raises OneDictionary if not."""
+        block = Block()
+        names: dict[str, Value] = {name: Constant(value) for name, value in constants.items()}
+        for i, (parameter, columns) in enumerate(zip(self._definition.args.args, inputs, strict=True)):
+            argument = block.insert_arg(_type(columns, f"N{i}"), i)
+            argument.name_hint = parameter.arg
+            words = {name: c.dictionary.values for name, c in columns.items() if c.dictionary is not None}
+            names[parameter.arg] = Bag(argument, words)
         try:
             result = Reader(names, block.add_op).run(self._definition.body)
             if result is None:
                 raise NotKnown("it returns nothing")
-            values = [number.value for number in _numbers(result)]
+            values = list(values_of(result, block.add_op))
         except NotKnown as error:
             raise UsageError(f"{self.__name__}, {error}") from None
         block.add_op(ReturnOp(*values))
         types = FunctionType.from_lists(list(block.arg_types), [value.type for value in values])
         return ModuleOp([FuncOp("main", types, Region(block))]), inputs, result
 
-    def _constants(self) -> dict[str, Value]:
+    def _constants(self) -> dict[str, Any]:
         """The numbers, texts and lists that the function knows from around it."""
         around = {**self._function.__globals__, **inspect.getclosurevars(self._function).nonlocals}
-        return {name: Constant(v) for name, v in around.items() if isinstance(v, int | float | str | list | tuple)}
+        used = {node.id for node in ast.walk(self._definition) if isinstance(node, ast.Name)}
+        known = {name: around[name] for name in sorted(used & around.keys())}
+        return {name: value for name, value in known.items() if isinstance(value, int | float | str | list | tuple)}
+
+
+@dataclass(frozen=True)
+class _Program:
+    """What a function has been compiled to: native code, in which arrays each table lies, what it returns.
+
+    finish: what numpy computes of what the native code tells, if something is left.
+    """
+
+    native: Module
+    parts: list[tuple[Part, ...]]
+    result: Value
+    finish: ModuleOp | None = None
+
+
+def _arrays(table: Rows, parts: Sequence[Part]) -> Iterator[Array]:
+    """A table as a program takes it."""
+    for part in parts:
+        read = table.reader_of_codes(part) if part.holds_codes else part.reader(table.frame, checked=False)
+        yield read(0, len(table))
+
+
+def _type(columns: Columns, rows: str) -> BagType:
+    """The type of a table."""
+    types = {n: f64 if c.dictionary is None else DictType.of(c.dictionary.size) for n, c in columns.items()}
+    optional = [name for name, c in columns.items() if c.dictionary is None]
+    return BagType.of(var(rows), types, optional, columnar=True)
 
 
 def _parsed(source: str) -> ast.stmt | None:
@@ -114,21 +201,12 @@ def _input(table: Rows, key: Any) -> Input:
     return Input(key, "int32", Dictionary(values))
 
 
-def _numbers(result: Value) -> list[Number]:
-    """What a function returns, in order. Raises NotKnown for what is no number."""
-    items = result if isinstance(result, tuple) else (result,)
-    for item in items:
-        if not isinstance(item, Number):
-            raise NotKnown("what it returns is no number that is computed of a table")
-    return [item for item in items if isinstance(item, Number)]
+def _united(inputs: list[Columns], one: tuple[Any, ...], other: tuple[Any, ...]) -> list[Columns]:
+    """Columns of which those with one of two dictionaries have one of the words of both."""
+    words = Dictionary((*one, *(word for word in other if word not in set(one))))
 
+    def united(given: Input) -> Input:
+        own = given.dictionary is not None and given.dictionary.values in (one, other)
+        return replace(given, dictionary=words) if own else given
 
-def _given(result: Value, arrays: Any) -> Any:
-    """What is returned, in the form in which the function says it."""
-    if isinstance(result, tuple):
-        return tuple(_given(item, arrays) for item in result)
-    array = np.asarray(next(arrays))
-    assert isinstance(result, Number)
-    if result.labels is None:
-        return float(array)
-    return dict(zip(result.labels, array.tolist(), strict=True))
+    return [{name: united(given) for name, given in columns.items()} for columns in inputs]

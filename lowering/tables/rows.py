@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, IntegerAttr, TensorType, i64
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
-from tilework.algebra.index_expr import Expr
+from tilework.algebra.index_expr import Expr, const, var
 from tilework.dialects.arith import ConstantOp
-from tilework.dialects.bag import PackOp, layout_of
-from tilework.dialects.graph import ConcatOp
+from tilework.dialects.bag import BagType, PackOp, bag_of, layout_of
+from tilework.dialects.graph import ConcatOp, GatherOp, PositionsOp, ReshapeOp, SectionOp, SizeOp
 from tilework.dialects.graph.kernel import KernelOp
 from tilework.dialects.matrix import FromTensorOp, MatrixType, ToTensorOp
+from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 
@@ -22,6 +23,9 @@ Write = Callable[..., Tensor]
 
 WriteAll = Callable[..., Sequence[Tensor]]
 """Appends stages of several results."""
+
+Place = tuple[int, int]
+"""Which argument of a kernel a column lies in, and which column of it."""
 
 
 class Rows:
@@ -58,6 +62,33 @@ class Rows:
         """The columns of several tensors of the same rows."""
         return self.insert(ConcatOp.of(*tensors, axis=IntegerAttr(1, i64)))
 
+    def column(self, bag: PackOp, name: str) -> SSAValue:
+        """One column of a packed bag, as a tensor of one column."""
+        tensor, at = place_of(bag, name)
+        return self.columns(tensor, [at])
+
+    def packed(self, bag: BagType, columns: Mapping[str, SSAValue]) -> SSAValue:
+        """The table of that type with these columns, each a tensor of one column."""
+        parts = [[columns[name] for name in part.columns] for part in layout_of(bag)]
+        return self.insert(PackOp.holding([p[0] if len(p) == 1 else self.beside(p) for p in parts], bag))
+
+    def vector(self, column: SSAValue) -> SSAValue:
+        """A tensor of one column as a vector."""
+        return self.insert(ReshapeOp.of(column, shape=DimsAttr(dims_of(column.type)[:1])))
+
+    def at(self, tensor: SSAValue, places: SSAValue) -> SSAValue:
+        """The rows with these numbers."""
+        return self.insert(GatherOp.of(tensor, places, axis=IntegerAttr(0, i64)))
+
+    def places(self, holds: SSAValue, count: str) -> SSAValue:
+        """The numbers of the rows at which a column of truth values holds; `count` is what their number is called."""
+        size = dims_of(holds.type)[0]
+        found = PositionsOp.of(self.vector(holds))
+        self.insert(found)
+        told = self.insert(SizeOp(count, found.count, size))
+        first, zero = DimsAttr((var(count),)), DimsAttr((const(0),))
+        return self.insert(SectionOp.of(found.positions, told, axis=IntegerAttr(0, i64), start=zero, size=first))
+
     def kernel(self, name: str, operands: Sequence[SSAValue], write: Write) -> SSAValue:
         """An operator that is defined element by element, by what `write` appends to its kernel."""
 
@@ -85,10 +116,17 @@ class Rows:
 
 def place_of(bag: PackOp, column: str) -> tuple[SSAValue, int]:
     """The tensor that a column of a packed bag lies in, and where."""
-    for part, tensor in zip(layout_of(bag.result.type), bag.tensors, strict=True):
+    for part, tensor in zip(layout_of(bag_of(bag.result)), bag.tensors, strict=True):
         if column in part.columns:
             return tensor, part.columns.index(column)
     raise AssertionError(f"the verifier has seen column {column}")
+
+
+def places_of(bag: PackOp, columns: Sequence[str]) -> tuple[list[SSAValue], dict[str, Place]]:
+    """The tensors of a packed bag that a kernel takes which reads these columns, and where it finds each of them."""
+    found = {name: place_of(bag, name) for name in columns}
+    tensors = list(dict.fromkeys([tensor for tensor, _ in found.values()] or [bag.tensors[0]]))
+    return tensors, {name: (tensors.index(tensor), at) for name, (tensor, at) in found.items()}
 
 
 def _section(start: int, length: int) -> Write:

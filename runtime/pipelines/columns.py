@@ -37,6 +37,11 @@ def as_rows(rows: Any) -> Any:
     return rows
 
 
+def is_partitioned(rows: Any) -> bool:
+    """Whether rows are a frame of Dask."""
+    return type(rows).__module__.startswith("dask.") and hasattr(rows, "to_delayed") and hasattr(rows, "columns")
+
+
 def is_array(value: object) -> bool:
     """Whether a value is an array of numpy."""
     return isinstance(value, np.ndarray)
@@ -121,6 +126,8 @@ def reader_of_numbers(rows: Any, keys: Sequence[Any], dtype: np.dtype[Any]) -> R
         which = slice(None) if every else list(keys)
         return lambda start, stop: np.ascontiguousarray(rows[start:stop, which], dtype)
     columns = [_as_it_is(column(rows, key), dtype) for key in keys]
+    if len(columns) == 1 and columns[0].dtype == dtype:
+        return lambda start, stop: columns[0][start:stop, None]
 
     def read(start: int, stop: int) -> Array:
         made = np.empty((stop - start, len(columns)), dtype)

@@ -2,6 +2,12 @@
 // RUN: opt-tool %s --apply-pattern tables-to-graph.compare-codes | filecheck %s --check-prefix=COMPARE
 // RUN: opt-tool %s --apply-pattern tables-to-graph.read-table | filecheck %s --check-prefix=READ
 // RUN: opt-tool %s --apply-pattern tables-to-graph.forget-origins | filecheck %s --check-prefix=FORGET
+// RUN: opt-tool %s --apply-pattern tables-to-graph.read-column | filecheck %s --check-prefix=COLUMN
+// RUN: opt-tool %s --apply-pattern tables-to-graph.map-rows | filecheck %s --check-prefix=MAP
+// RUN: opt-tool %s --apply-pattern tables-to-graph.keep-rows | filecheck %s --check-prefix=KEEP
+// RUN: opt-tool %s --apply-pattern tables-to-graph.keep-matrix-rows | filecheck %s --check-prefix=MATRIX
+// RUN: opt-tool %s --apply-pattern tables-to-graph.join-rows | filecheck %s --check-prefix=JOIN
+// RUN: opt-tool %s --apply-pattern tables-to-graph.attach-elements | filecheck %s --check-prefix=ATTACH
 
 // Each pattern alone turns its own operation into one of tensors, and leaves the others.
 // GATHER:         graph.kernel
@@ -30,4 +36,59 @@ func.func @there_and_back(%x: tensor<?x2xf64, #graph.dims<[N, 2]>>) -> tensor<?x
   %m = matrix.from_tensor %x {origins = ["age", "pay"]} : (tensor<?x2xf64, #graph.dims<[N, 2]>>) -> !matrix.matrix<N x 2 x f64, [age, pay]>
   %y = matrix.to_tensor %m : (!matrix.matrix<N x 2 x f64, [age, pay]>) -> tensor<?x2xf64, #graph.dims<[N, 2]>>
   func.return %y : tensor<?x2xf64, #graph.dims<[N, 2]>>
+}
+
+// COLUMN-LABEL:   func.func @rows
+// COLUMN:           bag.filter
+// COLUMN:           graph.reshape
+// COLUMN-NOT:       bag.column %t
+// MAP-LABEL:      func.func @rows
+// MAP-NOT:          bag.map
+// MAP:              bag.filter
+// KEEP-LABEL:     func.func @rows
+// KEEP:             bag.map
+// KEEP:             graph.positions
+// KEEP-NOT:         bag.filter
+// MATRIX-LABEL:   func.func @rows
+// MATRIX:           bag.filter
+// MATRIX:           graph.positions
+// MATRIX-NOT:       matrix.filter
+func.func @rows(%a: tensor<?x1xf64, #graph.dims<[N, 1]>>, %x: !matrix.matrix<N x 1 x f64, [a]>) {
+  %t = bag.pack %a {columns = ["a"], types = [f64], optional = []} : (tensor<?x1xf64, #graph.dims<[N, 1]>>) -> !bag.bag<N x [a: f64]>
+  %m = bag.map %t {reads = ["a"], writes = ["b"]} : (!bag.bag<N x [a: f64]>) -> !bag.bag<N x [a: f64, b: f64?]> {
+  ^bb0(%v: f64):
+    bag.yield %v : f64
+  }
+  %u = bag.filter %t {reads = ["a"], rows = "K"} : (!bag.bag<N x [a: f64]>) -> !bag.bag<K x [a: f64]> {
+  ^bb1(%v: f64):
+    %r = arith.cmpf ogt, %v, %v : f64
+    bag.yield %r : i1
+  }
+  %c = bag.column %t {column = "a"} : (!bag.bag<N x [a: f64]>) -> tensor<?xf64, #graph.dims<[N]>>
+  %f = matrix.filter %x {reads = array<i64: 0>, rows = "L"} : (!matrix.matrix<N x 1 x f64, [a]>) -> !matrix.matrix<L x 1 x f64, [a]> {
+  ^bb2(%v: f64):
+    %r = arith.cmpf ogt, %v, %v : f64
+    matrix.yield %r : i1
+  }
+  func.return
+}
+
+// JOIN-LABEL:     func.func @pairs
+// JOIN:             graph.size "J"
+// JOIN-NOT:         bag.join
+// JOIN:             bag.column
+func.func @pairs(%c: tensor<?x1xi32, #graph.dims<[N, 1]>>) {
+  %t = bag.pack %c {columns = ["c"], types = [!bag.dict<3>], optional = []} : (tensor<?x1xi32, #graph.dims<[N, 1]>>) -> !bag.bag<N x [c: !bag.dict<3>]>
+  %j = bag.join %t, %t {on = ["c", "c"], reads = ["c"], writes = ["d"], rows = "J"} : (!bag.bag<N x [c: !bag.dict<3>]>, !bag.bag<N x [c: !bag.dict<3>]>) -> !bag.bag<J x [c: !bag.dict<3>, d: !bag.dict<3>]>
+  %d = bag.column %j {column = "d"} : (!bag.bag<J x [c: !bag.dict<3>, d: !bag.dict<3>]>) -> tensor<?xi32, #graph.dims<[J]>>
+  func.return
+}
+
+// ATTACH-LABEL:   func.func @attached
+// ATTACH:           graph.kernel (%c, %s)
+// ATTACH-NOT:       bag.attach
+func.func @attached(%c: tensor<?x1xi32, #graph.dims<[N, 1]>>, %s: tensor<3xf64>) {
+  %t = bag.pack %c {columns = ["c"], types = [!bag.dict<3>], optional = []} : (tensor<?x1xi32, #graph.dims<[N, 1]>>) -> !bag.bag<N x [c: !bag.dict<3>]>
+  %u = bag.attach %t, %s {by = "c", writes = ["d"]} : (!bag.bag<N x [c: !bag.dict<3>]>, tensor<3xf64>) -> !bag.bag<N x [c: !bag.dict<3>, d: f64?]>
+  func.return
 }

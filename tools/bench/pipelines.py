@@ -6,7 +6,10 @@ ridge: a search over 20 penalties in 10 folds of a table of 100 columns. search:
 that fills in, scales and encodes columns of numbers and of words. memory: the same beside a pipeline with `memory=`.
 features: fit_transform of what comes first in such a pipeline, for numbers and words. numbers: for numbers alone.
 scoring: probabilities for all rows of such a table. onnx: the same beside onnxruntime, which reads a column of a frame
-each. row: probabilities for one row of an array. trees: what a forest says of all rows, beside onnxruntime.
+each. filter: a function of a table of 30 numbers that keeps a tenth of the rows for a matrix, with log1p of 5 columns,
+beside numpy on the matrix of all rows. most: the same where nine tenths are kept. join: sums over rows that are joined
+with a table of 1,000 rows, beside pandas. row: probabilities for one row of an array. trees: what a forest says of all
+rows, beside onnxruntime.
 What is compiled is compiled before the first run; how far both results differ is told, too, and what either takes of
 memory above its results.
 """
@@ -35,11 +38,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 from tilework import pipelines
+from tilework.pipelines import DataBag
 from tilework.runtime.threads import set_num_threads
 from tilework.tools.bench.pipelines_onnx import forest_model, logistic_model, session_of
 
 PENALTIES = np.logspace(-2, 4, 20)
 NUMBERS, WORDS = [f"n{i}" for i in range(20)], [f"w{i}" for i in range(6)]
+
+COLUMNS = [f"c{i}" for i in range(30)]
+LOGARITHMS = COLUMNS[:5]
 
 
 @dataclass(frozen=True)
@@ -189,8 +196,55 @@ def trees(rows: int) -> Case:
     return Case(lambda: compiled.predict_proba(x), lambda: session.run(["probabilities"], {"x": x})[0], "onnxruntime")
 
 
-MADE = (ridge, search, memory, features, numbers, scoring, onnx, row, trees)
-CASES: Mapping[str, Callable[[int], Case]] = {case.__name__: case for case in MADE}
+def kept(share: float) -> Callable[[int], Case]:
+    """Rows of a table that a filter keeps, as a matrix, beside the filter of a matrix of all rows."""
+
+    def case(rows: int) -> Case:
+        rng = np.random.default_rng(0)
+        frame = import_module("pandas").DataFrame({name: rng.random(rows) for name in COLUMNS})
+
+        def matrix(table: DataBag) -> Any:
+            for c in LOGARITHMS:
+                table = DataBag(r | {c: np.log1p(r[c])} for r in table)
+            return DataBag(r for r in table if r.c29 < share).to_matrix(*COLUMNS)
+
+        def converted() -> Any:
+            x = frame.to_numpy().copy(order="C")
+            x[:, :5] = np.log1p(x[:, :5])
+            return x[x[:, 29] < share]
+
+        quoted = pipelines.quote(matrix)
+        return Case(lambda: quoted(frame), converted, "numpy")
+
+    return case
+
+
+def join(rows: int) -> Case:
+    """Sums of products of numbers of two tables that are joined, and the greatest of one of them."""
+    rng = np.random.default_rng(0)
+    pandas, names = import_module("pandas"), np.array([f"town {i}" for i in range(1000)])
+    people = pandas.DataFrame({"a": rng.random(rows), "b": rng.random(rows)})
+    people["town"] = pandas.Categorical(rng.choice(names, rows), names)
+    towns = pandas.DataFrame({"name": names, "c": rng.random(1000), "d": rng.random(1000)})
+
+    def sums(people: DataBag, towns: DataBag) -> Any:
+        rows = DataBag(p | {"c": t.c, "d": t.d} for p in people for t in towns if p.town == t.name)
+        return sum(r.a * r.c for r in rows), sum(r.b * r.d for r in rows), max(r.d for r in rows)
+
+    def merged() -> Any:
+        both = people.merge(towns, left_on="town", right_on="name")
+        return np.array([(both.a * both.c).sum(), (both.b * both.d).sum(), both.d.max()])
+
+    quoted = pipelines.quote(sums)
+    return Case(lambda: np.array(quoted(people, towns)), merged, "pandas")
+
+
+MADE = (ridge, search, memory, features, numbers, scoring, onnx, join, row, trees)
+CASES: Mapping[str, Callable[[int], Case]] = {
+    **{case.__name__: case for case in MADE},
+    "filter": kept(0.1),
+    "most": kept(0.9),
+}
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, Operation
+from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilework.analysis.functions import body_of
-from tilework.dialects.bag import BagType, CodesOp, FoldOp, ToMatrixOp, bag_of
+from tilework.dialects.bag import (
+    AttachOp,
+    BagType,
+    CodesOp,
+    ColumnOp,
+    FilterOp,
+    FoldOp,
+    JoinOp,
+    MapOp,
+    ToMatrixOp,
+    bag_of,
+)
+from tilework.transforms.bag.types_behind import infer_behind
 from tilework.transforms.base import TileworkPass
 
 
@@ -26,9 +37,9 @@ class PruneColumns(TileworkPass):
         func.func @f(%t: !bag.bag<N x [age: f64]>) {
           %x = bag.to_matrix %t {columns = ["age"]}
 
-    Whoever calls the function gives it what its type asks for. This is an algorithm and no pattern: the type of an
-    argument follows from all of its uses. Requires nothing; a table that is used otherwise, or of which no column is
-    read, keeps its columns.
+    Whoever calls the function gives it what its type asks for. Columns that go through maps and filters are followed to
+    what reads them in the end. This is an algorithm and no pattern: the type of an argument follows from all of its
+    uses. Requires nothing; a table that is used otherwise, or of which no column is read, keeps its columns.
     """
 
     name = "bag-prune-columns"
@@ -44,19 +55,37 @@ class PruneColumns(TileworkPass):
 
 
 def _prune(table: BlockArgument) -> None:
-    uses = [use.operation for use in table.uses]
-    if not uses or not all(isinstance(op, ToMatrixOp | CodesOp | FoldOp) for op in uses):
+    bag, read = bag_of(table), _read(table)
+    if read is None:
         return
-    bag, read = bag_of(table), {name for op in uses for name in _read(op)}
     columns = {name: type_ for name, type_ in bag.columns.items() if name in read}
-    if len(columns) < len(bag.columns):
-        Rewriter.replace_value_with_new_type(table, BagType.of(bag.rows, columns, bag.may_be_missing))
+    if columns and len(columns) < len(bag.columns):
+        infer_behind(Rewriter.replace_value_with_new_type(table, bag.with_columns(columns, bag.may_be_missing)))
 
 
-def _read(op: Operation) -> Iterator[str]:
-    if isinstance(op, ToMatrixOp):
-        yield from (name.data for name in op.columns)
-    elif isinstance(op, CodesOp):
-        yield op.column.data
-    elif isinstance(op, FoldOp):
-        yield from (*op.names, *([] if op.group is None else [op.group.data]))
+def _read(table: SSAValue) -> set[str] | None:
+    """The columns that are read of a table or of what rows become; None where nobody can say."""
+    found: set[str] = set()
+    for op in (use.operation for use in table.uses):
+        match op:
+            case ToMatrixOp():
+                found.update(op.names)
+            case CodesOp() | ColumnOp():
+                found.add(op.column.data)
+            case FoldOp():
+                found.update([*op.names, *([] if op.group is None else [op.group.data])])
+            case FilterOp() | MapOp() | AttachOp():
+                behind = _read(op.result)
+                if behind is None:
+                    return None
+                own = [op.group.data] if isinstance(op, AttachOp) else op.names
+                found |= {*own} | (behind if isinstance(op, FilterOp) else behind - {*op.written})
+            case JoinOp():
+                behind = _read(op.result)
+                if behind is None:
+                    return None
+                found |= {op.keys[0]} | (behind - {*op.taken}) if op.left is table else set[str]()
+                found |= {op.keys[1], *op.taken.values()} if op.right is table else set[str]()
+            case _:
+                return None
+    return found

@@ -31,7 +31,14 @@ func.func @rows(%a: tensor<?x2xf64, #graph.dims<[N, 2]>>, %mean: tensor<2xf64>, 
   %b = matrix.add %x, %o : (!matrix.matrix<N x 2 x f64, [age, pay]>, !matrix.matrix<N x 2 x f64, [pay, pca]>) -> !matrix.matrix<N x 2 x f64, [age, pay]>
   // CHECK-NEXT: matrix.pairs %x, %o {left = array<i64: 0, 1>, right = array<i64: 1, 1>} {{.*}} -> !matrix.matrix<N x 2 x f64, ["age*pca", "pay*pca"]>
   %q = matrix.pairs %x, %o {left = array<i64: 0, 1>, right = array<i64: 1, 1>} : (!matrix.matrix<N x 2 x f64, [age, pay]>, !matrix.matrix<N x 2 x f64, [pay, pca]>) -> !matrix.matrix<N x 2 x f64, ["age*pca", "pay*pca"]>
-  // CHECK-NEXT: matrix.to_tensor %c
+  // CHECK-NEXT: matrix.filter %x {reads = array<i64: 1>, rows = "K"} {{.*}} -> !matrix.matrix<K x 2 x f64, [age, pay]> {
+  // CHECK-NEXT: ^bb0(%pay: f64):
+  %f = matrix.filter %x {reads = array<i64: 1>, rows = "K"} : (!matrix.matrix<N x 2 x f64, [age, pay]>) -> !matrix.matrix<K x 2 x f64, [age, pay]> {
+  ^bb2(%pay: f64):
+    %k = arith.cmpf ogt, %pay, %pay : f64
+    matrix.yield %k : i1
+  }
+  // CHECK: matrix.to_tensor %c
   %t = matrix.to_tensor %c : (!matrix.matrix<N x 5 x f64, [pca * 3, age, pay]>) -> tensor<?x5xf64, #graph.dims<[N, 5]>>
   func.return %t : tensor<?x5xf64, #graph.dims<[N, 5]>>
 }
@@ -41,6 +48,8 @@ func.func @trees(%x: !matrix.matrix<N x 2 x f32, [a, b]>, %roots: tensor<2xi64>,
   // CHECK-NEXT: matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64}
   // CHECK-SAME:   -> !matrix.matrix<N x 3 x f64, [tree * 3]>
   %y = matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64} : (!matrix.matrix<N x 2 x f32, [a, b]>, tensor<2xi64>, tensor<9xi64>, tensor<9xf64>, tensor<9xi64>, tensor<9xi64>, tensor<9xi1>, tensor<9x3xf64>) -> !matrix.matrix<N x 3 x f64, [tree * 3]>
+  // CHECK-NEXT: matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64, wide}
+  %z = matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64, wide} : (!matrix.matrix<N x 2 x f32, [a, b]>, tensor<2xi64>, tensor<9xi64>, tensor<9xf64>, tensor<9xi64>, tensor<9xi64>, tensor<9xi1>, tensor<9x3xf64>) -> !matrix.matrix<N x 3 x f64, [tree * 3]>
   func.return
 }
 
@@ -75,5 +84,14 @@ func.func @folds(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %shift: tensor<2xf64>)
   %r, %k, %t, %q, %l, %h = matrix.summary %x, %shift : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>)
   // CHECK-NEXT: matrix.divisor %high
   %d = matrix.divisor %high : (tensor<2xf64>) -> tensor<2xf64>
+  func.return
+}
+
+// CHECK-LABEL: func.func @solving
+func.func @solving(%a: tensor<4x1x2x2xf64>, %b: tensor<3x2x1xf64>, %x: tensor<?x3xf64, #graph.dims<[N, 3]>>) {
+  // CHECK-NEXT: matrix.solve %a, %b : (tensor<4x1x2x2xf64>, tensor<3x2x1xf64>) -> tensor<4x3x2x1xf64>
+  %w = matrix.solve %a, %b : (tensor<4x1x2x2xf64>, tensor<3x2x1xf64>) -> tensor<4x3x2x1xf64>
+  // CHECK-NEXT: matrix.fold_grams %x {folds = 5 : i64}
+  %g = matrix.fold_grams %x {folds = 5 : i64} : (tensor<?x3xf64, #graph.dims<[N, 3]>>) -> tensor<5x3x3xf64>
   func.return
 }

@@ -16,3 +16,23 @@ func.func @returned(%t: !bag.bag<N x [age: f64, pay: f64]>, %u: !bag.bag<M x [a:
   %x = bag.to_matrix %t {columns = ["age"]} : (!bag.bag<N x [age: f64, pay: f64]>) -> !matrix.matrix<N x 1 x f64, [age]>
   func.return %t : !bag.bag<N x [age: f64, pay: f64]>
 }
+
+// -----
+
+// Maps and filters are followed to what reads their columns in the end; the types of what they make follow.
+// CHECK-LABEL: func.func @through(%t: !bag.bag<N x [a: f64, c: f64], columnar>)
+// CHECK:         bag.filter %t {{.*}} -> !bag.bag<K x [a: f64, c: f64], columnar>
+// CHECK:         bag.map {{.*}} -> !bag.bag<K x [a: f64, c: f64, b: f64?], columnar>
+func.func @through(%t: !bag.bag<N x [a: f64, b: f64, c: f64, d: f64], columnar>) -> tensor<?xf64, #graph.dims<[K]>> {
+  %u = bag.filter %t {reads = ["a"], rows = "K"} : (!bag.bag<N x [a: f64, b: f64, c: f64, d: f64], columnar>) -> !bag.bag<K x [a: f64, b: f64, c: f64, d: f64], columnar> {
+  ^bb0(%a: f64):
+    %r = arith.cmpf ogt, %a, %a : f64
+    bag.yield %r : i1
+  }
+  %v = bag.map %u {reads = ["c"], writes = ["b"]} : (!bag.bag<K x [a: f64, b: f64, c: f64, d: f64], columnar>) -> !bag.bag<K x [a: f64, b: f64?, c: f64, d: f64], columnar> {
+  ^bb1(%c: f64):
+    bag.yield %c : f64
+  }
+  %b = bag.column %v {column = "b"} : (!bag.bag<K x [a: f64, b: f64?, c: f64, d: f64], columnar>) -> tensor<?xf64, #graph.dims<[K]>>
+  func.return %b : tensor<?xf64, #graph.dims<[K]>>
+}
