@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, f32, f64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -17,6 +17,7 @@ from tilework.algebra.index_expr import Expr
 from tilework.analysis.functions import body_of
 from tilework.dialects import graph, matrix
 from tilework.dialects.bag import (
+    AttachOp,
     BagType,
     ColumnOp,
     FilterOp,
@@ -224,6 +225,31 @@ class JoinRows(RewritePattern):
         rewriter.replace(op, [], [rows.packed(bag_of(op.result), columns)])
 
 
+class AttachElements(RewritePattern):
+    """attach(pack(..., codes), v) has a column of v[codes[n]], or 0 for a code of -1."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: AttachOp, rewriter: PatternRewriter) -> None:
+        bag = op.input.owner
+        if not isinstance(bag, PackOp):
+            return
+        codes, at = place_of(bag, op.group.data)
+
+        def write(k: KernelBuilder, x: Tensor, vector: Tensor) -> Tensor:
+            def element(n: Expr, j: Expr) -> Scalar:
+                code = x[n, at]
+                other = code.compare("lt", 0)
+                return k.select(other, k.constant(0.0, vector.dtype), vector[(k.select(other, code - code, code),)])
+
+            return k.compute("attached", (x.dims[0], 1), element)
+
+        rows, type_ = Rows(op, rewriter), bag_of(op.result)
+        columns = {name: rows.column(bag, name) for name in bag_of(op.input).columns}
+        for name, vector in zip(op.written, op.vectors, strict=True):
+            columns[name] = rows.kernel("attached", [codes, vector], write)
+        rewriter.replace(op, [], [rows.packed(type_, columns)])
+
+
 class ReduceRows(RewritePattern):
     """fold(pack(...), f)[j] joins what f makes of each row, or of those whose code is j."""
 
@@ -333,10 +359,10 @@ class WalkTrees(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: matrix.TreesOp, rewriter: PatternRewriter) -> None:
-        depth = op.depth.value.data
+        depth, rounded_to = op.depth.value.data, f32 if op.wide is None else f64
 
         def write(k: KernelBuilder, x: Tensor, roots: Tensor, *nodes: Tensor) -> Tensor:
-            return walk_trees(k, x, roots, nodes, depth)
+            return walk_trees(k, x, roots, nodes, depth, rounded_to=rounded_to)
 
         rows = Rows(op, rewriter)
         rows.done(rows.kernel("trees", [rows.tensor(op.input), *op.operands[1:]], write))

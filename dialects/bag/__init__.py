@@ -2,6 +2,7 @@
 
 from xdsl.ir import Dialect
 
+from tilework.dialects.bag.attach import AttachOp
 from tilework.dialects.bag.comprehension import ComprehensionOp
 from tilework.dialects.bag.conversion import (
     CodesOp,
@@ -23,6 +24,7 @@ from tilework.dialects.bag.rows import KINDS, FilterOp, FoldOp, MapOp, RowsOp, Y
 from tilework.dialects.bag.types import BagType, DictType
 
 __all__ = [
+    "AttachOp",
     "Bag",
     "BagType",
     "CodesOp",
@@ -51,6 +53,6 @@ __all__ = [
 ]
 
 CONVERSIONS = [PackOp, ToMatrixOp, ColumnOp, OneHotOp, LookupOp]
-ROWS = [MapOp, FilterOp, FoldOp, JoinOp, ComprehensionOp, YieldOp]
+ROWS = [MapOp, FilterOp, FoldOp, JoinOp, AttachOp, ComprehensionOp, YieldOp]
 
 Bag = Dialect("bag", [*CONVERSIONS, *ROWS], [BagType, DictType])

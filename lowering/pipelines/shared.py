@@ -14,9 +14,11 @@ from tilework.transforms.bag.fuse_filters import FuseFilters
 from tilework.transforms.bag.fuse_folds import FuseFolds
 from tilework.transforms.bag.fuse_maps import FuseMaps
 from tilework.transforms.bag.prune_columns import PruneColumns
+from tilework.transforms.bag.push_aggregates import PushAggregates
 from tilework.transforms.bag.push_filters import PushFilters
 from tilework.transforms.bag.push_into_folds import PushIntoFolds
 from tilework.transforms.bag.push_through_conversion import PushThroughConversion
+from tilework.transforms.bag.unnest import Unnest
 from tilework.transforms.graph.annotate_views import AnnotateViews
 from tilework.transforms.graph.collapse_axes import CollapseAxes
 from tilework.transforms.graph.fold_batch_norm import FoldBatchNorm
@@ -70,12 +72,16 @@ FOLDS: tuple[ModulePass, ...] = (
 )
 
 BAGS: tuple[ModulePass, ...] = (
-    Combine(),  # before it: all others are about combinators
+    Unnest(),
+    Combine(),  # early: all others are about combinators
     PushThroughConversion(),
     PushFilters(),
     FuseFilters(),
     FuseMaps(),
     PushIntoFolds(),  # behind it: a fold takes in one map and not one after the other
+    FuseFolds(),
+    PushAggregates(),  # behind it: where one of the folds of a join needs its pairs, they are made for all
+    PushIntoFolds(),  # filters and maps of the tables that are joined
     DeadCodeElimination(),  # maps and filters that folds have taken in
     FuseFolds(),
     PruneColumns(),

@@ -30,3 +30,15 @@ func.func @summed(%l: !bag.bag<N x [age: f64, town: !bag.dict<4>]>, %r: !bag.bag
   }
   func.return %s : tensor<f64>
 }
+
+// -----
+
+// What stands at the code of each row; 0 for a code of none of the values.
+// CHECK-LABEL: func.func @attached
+// CHECK:         arith.cmpi slt
+// CHECK:         te.read %s
+func.func @attached(%t: !bag.bag<N x [c: !bag.dict<3>], columnar>, %s: tensor<3xf64>) -> tensor<?xf64, #graph.dims<[N]>> {
+  %u = bag.attach %t, %s {by = "c", writes = ["d"]} : (!bag.bag<N x [c: !bag.dict<3>], columnar>, tensor<3xf64>) -> !bag.bag<N x [c: !bag.dict<3>, d: f64?], columnar>
+  %x = bag.column %u {column = "d"} : (!bag.bag<N x [c: !bag.dict<3>, d: f64?], columnar>) -> tensor<?xf64, #graph.dims<[N]>>
+  func.return %x : tensor<?xf64, #graph.dims<[N]>>
+}

@@ -7,6 +7,7 @@
 // RUN: opt-tool %s --apply-pattern tables-to-graph.keep-rows | filecheck %s --check-prefix=KEEP
 // RUN: opt-tool %s --apply-pattern tables-to-graph.keep-matrix-rows | filecheck %s --check-prefix=MATRIX
 // RUN: opt-tool %s --apply-pattern tables-to-graph.join-rows | filecheck %s --check-prefix=JOIN
+// RUN: opt-tool %s --apply-pattern tables-to-graph.attach-elements | filecheck %s --check-prefix=ATTACH
 
 // Each pattern alone turns its own operation into one of tensors, and leaves the others.
 // GATHER:         graph.kernel
@@ -80,5 +81,14 @@ func.func @pairs(%c: tensor<?x1xi32, #graph.dims<[N, 1]>>) {
   %t = bag.pack %c {columns = ["c"], types = [!bag.dict<3>], optional = []} : (tensor<?x1xi32, #graph.dims<[N, 1]>>) -> !bag.bag<N x [c: !bag.dict<3>]>
   %j = bag.join %t, %t {on = ["c", "c"], reads = ["c"], writes = ["d"], rows = "J"} : (!bag.bag<N x [c: !bag.dict<3>]>, !bag.bag<N x [c: !bag.dict<3>]>) -> !bag.bag<J x [c: !bag.dict<3>, d: !bag.dict<3>]>
   %d = bag.column %j {column = "d"} : (!bag.bag<J x [c: !bag.dict<3>, d: !bag.dict<3>]>) -> tensor<?xi32, #graph.dims<[J]>>
+  func.return
+}
+
+// ATTACH-LABEL:   func.func @attached
+// ATTACH:           graph.kernel (%c, %s)
+// ATTACH-NOT:       bag.attach
+func.func @attached(%c: tensor<?x1xi32, #graph.dims<[N, 1]>>, %s: tensor<3xf64>) {
+  %t = bag.pack %c {columns = ["c"], types = [!bag.dict<3>], optional = []} : (tensor<?x1xi32, #graph.dims<[N, 1]>>) -> !bag.bag<N x [c: !bag.dict<3>]>
+  %u = bag.attach %t, %s {by = "c", writes = ["d"]} : (!bag.bag<N x [c: !bag.dict<3>]>, tensor<3xf64>) -> !bag.bag<N x [c: !bag.dict<3>, d: f64?]>
   func.return
 }

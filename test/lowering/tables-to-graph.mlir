@@ -67,12 +67,12 @@ func.func @mapped(%x: !matrix.matrix<7 x 3 x f32, [a * 3]>, %m: tensor<2xf32>) -
   func.return %o : tensor<7x2xf32>
 }
 
-// A fold is a kernel with a reduction for each of its results; by groups, one for each value of a dictionary.
+// A fold is a kernel with a reduction for each of its results; by groups, one that goes through the rows once.
 // CHECK-LABEL: func.func @folds(%t: tensor<?x1xf64, #graph.dims<[N, 1]>>, %t_1: tensor<?x1xi32, #graph.dims<[N, 1]>>, %m: tensor<f64>)
 // CHECK:         graph.kernel (%t, %m)
 // CHECK:         te.compute "add" [] reduce [n: N]
 // CHECK:         te.compute "max" [] reduce [n: N]
-// CHECK:         te.compute "add" [j: 2] reduce [n: N]
+// CHECK:         te.extern "groups"
 func.func @folds(%t: !bag.bag<N x [a: f64, g: !bag.dict<2>]>, %m: tensor<f64>) -> (tensor<f64>, tensor<f64>, tensor<2xf64>) {
   %s, %h = bag.fold %t (%m) {reads = ["a"], kinds = ["add", "max"]} : (!bag.bag<N x [a: f64, g: !bag.dict<2>]>, tensor<f64>) -> (tensor<f64>, tensor<f64>) {
   ^bb0(%a: f64, %c: f64):

@@ -7,8 +7,9 @@ that fills in, scales and encodes columns of numbers and of words. memory: the s
 features: fit_transform of what comes first in such a pipeline, for numbers and words. numbers: for numbers alone.
 scoring: probabilities for all rows of such a table. onnx: the same beside onnxruntime, which reads a column of a frame
 each. filter: a function of a table of 30 numbers that keeps a tenth of the rows for a matrix, with log1p of 5 columns,
-beside numpy on the matrix of all rows. most: the same where nine tenths are kept. row: probabilities for one row of an
-array. trees: what a forest says of all rows, beside onnxruntime.
+beside numpy on the matrix of all rows. most: the same where nine tenths are kept. join: sums over rows that are joined
+with a table of 1,000 rows, beside pandas. row: probabilities for one row of an array. trees: what a forest says of all
+rows, beside onnxruntime.
 What is compiled is compiled before the first run; how far both results differ is told, too, and what either takes of
 memory above its results.
 """
@@ -218,7 +219,27 @@ def kept(share: float) -> Callable[[int], Case]:
     return case
 
 
-MADE = (ridge, search, memory, features, numbers, scoring, onnx, row, trees)
+def join(rows: int) -> Case:
+    """Sums of products of numbers of two tables that are joined, and the greatest of one of them."""
+    rng = np.random.default_rng(0)
+    pandas, names = import_module("pandas"), np.array([f"town {i}" for i in range(1000)])
+    people = pandas.DataFrame({"a": rng.random(rows), "b": rng.random(rows)})
+    people["town"] = pandas.Categorical(rng.choice(names, rows), names)
+    towns = pandas.DataFrame({"name": names, "c": rng.random(1000), "d": rng.random(1000)})
+
+    def sums(people: DataBag, towns: DataBag) -> Any:
+        rows = DataBag(p | {"c": t.c, "d": t.d} for p in people for t in towns if p.town == t.name)
+        return sum(r.a * r.c for r in rows), sum(r.b * r.d for r in rows), max(r.d for r in rows)
+
+    def merged() -> Any:
+        both = people.merge(towns, left_on="town", right_on="name")
+        return np.array([(both.a * both.c).sum(), (both.b * both.d).sum(), both.d.max()])
+
+    quoted = pipelines.quote(sums)
+    return Case(lambda: np.array(quoted(people, towns)), merged, "pandas")
+
+
+MADE = (ridge, search, memory, features, numbers, scoring, onnx, join, row, trees)
 CASES: Mapping[str, Callable[[int], Case]] = {
     **{case.__name__: case for case in MADE},
     "filter": kept(0.1),

@@ -11,7 +11,18 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilework.analysis.functions import body_of
-from tilework.dialects.bag import BagType, CodesOp, ColumnOp, FilterOp, FoldOp, JoinOp, MapOp, ToMatrixOp, bag_of
+from tilework.dialects.bag import (
+    AttachOp,
+    BagType,
+    CodesOp,
+    ColumnOp,
+    FilterOp,
+    FoldOp,
+    JoinOp,
+    MapOp,
+    ToMatrixOp,
+    bag_of,
+)
 from tilework.transforms.bag.types_behind import infer_behind
 from tilework.transforms.base import TileworkPass
 
@@ -63,11 +74,12 @@ def _read(table: SSAValue) -> set[str] | None:
                 found.add(op.column.data)
             case FoldOp():
                 found.update([*op.names, *([] if op.group is None else [op.group.data])])
-            case FilterOp() | MapOp():
+            case FilterOp() | MapOp() | AttachOp():
                 behind = _read(op.result)
                 if behind is None:
                     return None
-                found |= {*op.names} | (behind - {*op.written} if isinstance(op, MapOp) else behind)
+                own = [op.group.data] if isinstance(op, AttachOp) else op.names
+                found |= {*own} | (behind if isinstance(op, FilterOp) else behind - {*op.written})
             case JoinOp():
                 behind = _read(op.result)
                 if behind is None:

@@ -211,3 +211,35 @@ func.func @f(%t: !bag.bag<N x [a: f64]>) {
   }
   func.return
 }
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64, c: !bag.dict<3>]>, %s: tensor<4xf64>) {
+  // expected-error@+1 {{vector 0 is tensor<4xf64>, where tensor<3xf64> is needed}}
+  %u = bag.attach %t, %s {by = "c", writes = ["s"]} : (!bag.bag<N x [a: f64, c: !bag.dict<3>]>, tensor<4xf64>) -> !bag.bag<N x [a: f64, c: !bag.dict<3>]>
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64, c: !bag.dict<3>]>, %s: tensor<3xf64>) {
+  // expected-error@+1 {{the table has a column c already}}
+  %u = bag.attach %t, %s {by = "c", writes = ["c"]} : (!bag.bag<N x [a: f64, c: !bag.dict<3>]>, tensor<3xf64>) -> !bag.bag<N x [a: f64, c: !bag.dict<3>]>
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64, c: !bag.dict<3>]>, %s: tensor<3xf64>) {
+  // expected-error@+1 {{column a holds numbers, not codes of a dictionary}}
+  %u = bag.attach %t, %s {by = "a", writes = ["s"]} : (!bag.bag<N x [a: f64, c: !bag.dict<3>]>, tensor<3xf64>) -> !bag.bag<N x [a: f64, c: !bag.dict<3>]>
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64, c: !bag.dict<3>]>, %s: tensor<3xf64>) {
+  // expected-error@+1 {{there are 0 names for 1 vectors}}
+  %u = bag.attach %t, %s {by = "c", writes = []} : (!bag.bag<N x [a: f64, c: !bag.dict<3>]>, tensor<3xf64>) -> !bag.bag<N x [a: f64, c: !bag.dict<3>]>
+  func.return
+}

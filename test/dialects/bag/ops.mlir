@@ -80,3 +80,10 @@ func.func @comprehension(%l: !bag.bag<N x [a: f64, c: !bag.dict<3>]>, %r: !bag.b
   }
   func.return
 }
+
+// CHECK-LABEL: func.func @attached
+func.func @attached(%t: !bag.bag<N x [town: !bag.dict<3>]>, %s: tensor<3xf64>) {
+  // CHECK-NEXT: bag.attach %t, %s {by = "town", writes = ["total"]} {{.*}} -> !bag.bag<N x [town: !bag.dict<3>, total: f64?]>
+  %u = bag.attach %t, %s {by = "town", writes = ["total"]} : (!bag.bag<N x [town: !bag.dict<3>]>, tensor<3xf64>) -> !bag.bag<N x [town: !bag.dict<3>, total: f64?]>
+  func.return
+}

@@ -2,6 +2,7 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from tilework.tools.bench import pipelines
@@ -15,3 +16,9 @@ def test_a_line_for_each_case(capsys: pytest.CaptureFixture[str]):
     )
     assert found is not None
     assert float(found[1]) < 1e-9
+
+
+@pytest.mark.parametrize("case", ["filter", "most", "join"])
+def test_functions_of_tables_say_what_others_say(case: str):
+    made = pipelines.CASES[case](2000)
+    np.testing.assert_allclose(made.ours(), made.theirs(), rtol=1e-12)

@@ -39,6 +39,13 @@ def chain(people: DataBag, towns: DataBag, lands: DataBag):
     return sum(p.pay * v.votes for p in people for t in towns for v in lands if p.town == t.name and t.land == v.short)
 
 
+def large_and_rich(people: DataBag, towns: DataBag):
+    """Rows of rows, and sums of pairs of which no pair is made."""
+    rich = DataBag(p | {"pay": p.pay * 2} for p in people if p.pay > 2)
+    pairs = DataBag(p | {"size": t.size} for p in rich for t in towns if p.town == t.name)
+    return sum(r.pay * r.size for r in pairs), min(r.pay for r in pairs), pairs.count()
+
+
 def by_number(people: DataBag, towns: DataBag):
     return sum(p.pay for p in people for t in towns if p.age == t.size)
 
@@ -91,6 +98,17 @@ def test_a_guard_of_one_table_filters_it_before_the_join():
     assert "bag.comprehension" in pipelines.quote(rows).show(PEOPLE, TOWNS)
     assert "bag.comprehension" not in text
     assert "land" not in text
+
+
+def test_sums_of_pairs_make_no_pairs():
+    pairs = merged(PEOPLE[PEOPLE.pay > 2].assign(pay=PEOPLE.pay * 2), TOWNS)
+    expected = ((pairs.pay * pairs["size"]).sum(), pairs.pay.min(), len(pairs))
+    assert interpreted(large_and_rich, PEOPLE, TOWNS) == expected
+    assert compiled(large_and_rich, PEOPLE, TOWNS) == expected
+    text = pipelines.quote(large_and_rich).show(PEOPLE, TOWNS, optimize=True)
+    assert "bag.join" not in text
+    assert "bag.comprehension" not in text
+    assert text.count("bag.fold") == 2
 
 
 def test_joins_are_by_words():
