@@ -264,14 +264,14 @@ def test_all_unsupported_operators_at_once():
         helper.make_node("FusedConv", ["x", "b"], ["c"], name="fast", domain="com.vendor"),
         helper.make_node("RandomNormalLike", ["x"], ["unused"], name="nobody_reads_it"),
         helper.make_node("Shape", ["c"], ["shape_of_c"]),
-        helper.make_node("Unique", ["shape_of_c"], ["y"]),
+        helper.make_node("Multinomial", ["shape_of_c"], ["y"]),
     ]
     assert refusal(model(nodes, {"x": ["batch", 3, 3]})).split("\n") == [
         "3 node(s) use an operator that Tilework does not support (opset 13):",
         "  RandomNormalLike 'random_1' of (batchx3x3xf32)",
         "  com.vendor.FusedConv 'fast' of (batchx3x3xf32, ?)"
         '; tilework.compile(..., kernels={"com.vendor::FusedConv": ...}) would define it',
-        "  Unique 'Unique_5' of (?)",
+        "  Multinomial 'Multinomial_5' of (?)",
     ]
 
 

@@ -52,6 +52,15 @@ def test_several_axes(cache: KernelCache):
     check_onnxruntime(chosen(turned, LONG, x=["N", 3]), cache, *feeds((2, 3), (5, 3)))
 
 
+def test_sizes_of_two_inputs(cache: KernelCache):
+    """Nothing says that they are equal: the result is of one size or of the other."""
+    branches = [graph([node("Neg", "a", "n")], {}, "n"), graph([node("Exp", "b", "e")], {}, "e")]
+    choice = node("If", "c", "y", then_branch=branches[0], else_branch=branches[1])
+    made = model([choice], {"c": [], "a": ["p", 2], "b": ["q", 2]}, "y")
+    inputs = {"a": numbers(3, 2), "b": numbers(5, 2)}
+    check_onnxruntime(made, cache, *({"c": np.array(c), **inputs} for c in (True, False)))
+
+
 def test_nothing_or_something(cache: KernelCache):
     empty = [node("Slice", "x zero zero", "y")]
     check_onnxruntime(chosen(empty, POSITIVE), cache, *feeds((4,)))

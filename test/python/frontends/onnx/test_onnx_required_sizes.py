@@ -222,18 +222,6 @@ OVER_TWO = node(
     body=graph([node("Sub", "a b", "d")], {"a": [2], "b": [2]}, "d"),
 )
 
-OF_DATA = [
-    node("ReduceSum", "a", "sum", keepdims=0),
-    node("Greater", "sum nothing", "c"),
-    node(
-        "If",
-        "c",
-        "y",
-        then_branch=graph([node("Neg", "a", "n")], {}, "n"),
-        else_branch=graph([node("Exp", "b", "e")], {}, "e"),
-    ),
-]
-
 EQUAL = {
     "Einsum": made({"a": [3, "p"], "b": ["q", 2]}, node("Einsum", "a b", "y", equation="ij,jk->ik")),
     "MatMul": made({"a": [3, "p"], "b": ["q", 2]}, node("MatMul", "a b", "y")),
@@ -243,7 +231,6 @@ EQUAL = {
     "ConvTranspose": made({"x": [1, "p", 6], "w": ["q", 4, 3]}, node("ConvTranspose", "x w", "y")),
     "InstanceNormalization": made({"x": [2, "p", 3], "s": ["q"]}, node("InstanceNormalization", "x s s", "y")),
     "Scan": made({"a": ["p", 2], "b": ["q", 2]}, OVER_TWO),
-    "If": made({"a": ["p", 2], "b": ["q", 2]}, *OF_DATA, nothing=np.float32(0)),
     "ScatterElements": made({"x": [3, 20], "i": [2, "p"], "u": [2, "q"]}, node("ScatterElements", "x i u", "y")),
     "ScatterND": made({"x": [3, "p"], "i": [2, 1], "u": [2, "q"]}, node("ScatterND", "x i u", "y")),
     "GridSample": made({"x": ["p", 2, 4, 5], "g": ["q", 3, 3, 2]}, node("GridSample", "x g", "y")),
