@@ -32,6 +32,7 @@ from tilework.transforms.graph.inline_calls import InlineCalls
 from tilework.transforms.graph.inline_kernels import InlineKernels
 from tilework.transforms.graph.insert_copies import InsertCopies
 from tilework.transforms.graph.keep_bytes import KeepBytes
+from tilework.transforms.graph.keep_quantized_blocks import KeepQuantizedBlocks
 from tilework.transforms.graph.place_kernels import PlaceKernels
 from tilework.transforms.graph.place_on_devices import PlaceOnDevices
 from tilework.transforms.graph.quantized_products import QuantizedProducts
@@ -107,6 +108,7 @@ GRAPH: tuple[ModulePass, ...] = (
     FoldBatchNorm(),  # what stands beside convolutions now
     SpaceToBatch(),  # it pads for itself
     TransposeWeights(),
+    KeepQuantizedBlocks(),  # behind it: products by weights are layers; before weights become floats
     CommonSubexpressionElimination(),  # what exporters write twice, and what the folds made equal
     FoldParameters(),  # what depends on parameters alone is computed once, at compile time
     AnnotateViews(),  # right before fusion, which leaves views out of the kernels
