@@ -90,12 +90,14 @@ def _meaning(op: object, known: dict[SSAValue, _Meaning]) -> _Meaning | None:
 
 
 def _chosen(condition: _Meaning | None, fill: _Meaning | None, other: _Meaning | None) -> _Meaning | None:
-    """select(missing, fill, affine)."""
-    if not isinstance(condition, _Missing) or not isinstance(other, Affine) or other.fill is not None:
+    """select(missing, fill, affine), where a number is affine as well."""
+    if not isinstance(condition, _Missing) or fill is None or isinstance(fill, Affine | _Missing):
         return None
-    if fill is None or isinstance(fill, Affine | _Missing):
+    if other is None or isinstance(other, _Missing):
         return None
-    return Affine(other.factor, other.offset, fill)
+    if not isinstance(other, Affine):
+        return Affine(0.0, other, fill)
+    return None if other.fill is not None else Affine(other.factor, other.offset, fill)
 
 
 def _combined(sign: str, left: _Meaning | None, right: _Meaning | None) -> _Meaning | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 import warnings
 from pathlib import Path
@@ -31,12 +32,15 @@ MinMaxScaler((-1, 1), clip=True)
 MaxAbsScaler()
 MaxAbsScaler(clip=True)
 RobustScaler()
+RobustScaler(with_centering=False, quantile_range=(10.0, 90.0))
 SimpleImputer()
 SimpleImputer(strategy="most_frequent")
 SimpleImputer(strategy="constant", fill_value=3.5)
 SimpleImputer(strategy="median")
 SimpleImputer(missing_values=-1)
+SimpleImputer(missing_values=-1, strategy="most_frequent")
 SimpleImputer(add_indicator=True)
+Pipeline([("a", SimpleImputer(add_indicator=True)), ("b", StandardScaler())])
 PolynomialFeatures()
 PolynomialFeatures(3, interaction_only=True, include_bias=False)
 PolynomialFeatures((2, 3))
@@ -47,13 +51,23 @@ KBinsDiscretizer(encode="ordinal", strategy="kmeans")
 KBinsDiscretizer(strategy="uniform")
 FunctionTransformer()
 FunctionTransformer(np.log1p)
-FunctionTransformer(np.cbrt)
+Pipeline([("a", StandardScaler()), ("b", FunctionTransformer(np.cbrt))])
+Pipeline([("a", StandardScaler()), ("b", FunctionTransformer(np.square)), ("c", FunctionTransformer(np.arctan))])
+Pipeline([("a", StandardScaler()), ("b", FunctionTransformer(np.sign))])
+Pipeline([("a", StandardScaler()), ("b", FunctionTransformer(lambda x: np.where(x > 1, np.exp(x), -x)))])
+FunctionTransformer(np.spacing)
+FunctionTransformer(lambda x: np.log1p(np.maximum(x, 0)) / 2)
+FunctionTransformer(lambda x: x - x.mean())
+Pipeline([("a", FunctionTransformer(lambda x: 2 * x + 1)), ("b", StandardScaler())])
 PCA()
 PCA(2, whiten=True)
 PCA(0.9)
+PCA("mle")
 PCA(svd_solver="randomized")
 KMeans(3, n_init=1, random_state=0)
 Normalizer()
+Normalizer("l1")
+Normalizer("max")
 QuantileTransformer(n_quantiles=10)
 FeatureUnion([("a", StandardScaler()), ("b", MinMaxScaler())], transformer_weights={"b": 2})
 Pipeline([("a", MinMaxScaler()), ("b", StandardScaler()), ("c", PCA(2))])
@@ -79,6 +93,8 @@ ExtraTreesClassifier(3, random_state=0)
 GradientBoostingRegressor(n_estimators=3, random_state=0)
 GradientBoostingClassifier(n_estimators=3, init="zero", random_state=0)
 HistGradientBoostingRegressor(max_iter=3, random_state=0)
+HistGradientBoostingRegressor(max_iter=3, random_state=0, categorical_features=[0])
+HistGradientBoostingClassifier(max_iter=3, random_state=0)
 """
 """Estimators that are fitted to numbers, one a line."""
 
@@ -86,21 +102,25 @@ WORDS = """
 OneHotEncoder(sparse_output=False)
 OneHotEncoder(sparse_output=False, handle_unknown="ignore", dtype=np.float32)
 OneHotEncoder(sparse_output=False, handle_unknown="warn")
+OneHotEncoder(sparse_output=False, dtype=int)
 OneHotEncoder(sparse_output=False, drop="first")
 OneHotEncoder(sparse_output=False, drop="if_binary")
 OneHotEncoder(sparse_output=False, categories=[["a", "b", "c"], ["x", "y"]])
 OneHotEncoder(sparse_output=False, min_frequency=15, handle_unknown="infrequent_if_exist")
 OneHotEncoder(sparse_output=False, max_categories=2)
 OneHotEncoder()
+OneHotEncoder(handle_unknown="ignore", drop="first", dtype=np.float32)
 OrdinalEncoder()
 OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-2)
 OrdinalEncoder(min_frequency=15)
 OrdinalEncoder(dtype=np.int64)
+OrdinalEncoder(dtype=np.uint8, handle_unknown="use_encoded_value", unknown_value=9)
 TargetEncoder()
 Pipeline([("a", SimpleImputer(strategy="most_frequent")), ("b", OneHotEncoder(sparse_output=False))])
 Pipeline([("a", SimpleImputer(strategy="constant", fill_value="b")), ("b", OrdinalEncoder())])
 ColumnTransformer([("u", OneHotEncoder(), ["u"]), ("v", OrdinalEncoder(), ["v"])], transformer_weights={"v": 2})
 ColumnTransformer([("u", OneHotEncoder(), ["u"])], sparse_threshold=1)
+ColumnTransformer([("u", OneHotEncoder(), ["u"]), ("v", OrdinalEncoder(), ["v"])], sparse_threshold=0.9)
 """
 """Estimators that are fitted to words."""
 
@@ -115,7 +135,8 @@ def expressions() -> list[tuple[str, bool]]:
 
 def made(text: str) -> Any:
     """The estimator that a line says."""
-    return eval(text, dict(NAMES))  # noqa: S307  the lines stand above
+    linecache.cache[text] = (len(text), None, [text], text)  # lambdas in it are read
+    return eval(compile(text, text, "eval"), dict(NAMES))  # noqa: S307  the lines stand above
 
 
 def table(words: bool) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
@@ -150,13 +171,14 @@ def compiled(text: str, words: bool) -> str | None:
 def learned(text: str, words: bool) -> str | None:
     """Why the fit that `pipelines.optimize` gives is scikit-learn's; None where it is one pass over the rows."""
     estimator, (rows, _, _) = made(text), table(words)
+    target = target_for(estimator, words)
     if not hasattr(estimator, "transform"):
         estimator = pipeline.Pipeline([("model", estimator)])
     try:
         optimized = OptimizedTransformer(estimator, INTERPRETED, strict=True)
-        optimized.fit(rows, target_for(estimator, words))
+        optimized.fit(rows, target)
     except UsageError as why:
-        return str(why).removeprefix("strict=True: ")
+        return str(why).removeprefix("strict=True: ").removeprefix("model: ")
     return None
 
 

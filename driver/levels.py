@@ -82,13 +82,13 @@ def write_levels(
     options = PrintingOptions(elide_larger_than=LARGEST_CONSTANT)
     written: list[Path] = []
     for name, lowered in lower_by_levels(module, instrumentations, precision):
-        written.append(_write(folder / f"{name}.mlir", ir_text(lowered, options) + "\n"))
+        written.append(write_level(folder / f"{name}.mlir", ir_text(lowered, options) + "\n"))
     for device, target in targets_of(module).items():
         backend = backend_for(target)
         text = write_module(backend, next(iter(backend.formats)), part_on(device, module))
         assert isinstance(text, str)
         prefix = "8" if device == HOST else f"8-{device}"
-        written.append(_write(folder / f"{prefix}-{backend.text_file}", text))
+        written.append(write_level(folder / f"{prefix}-{backend.text_file}", text))
     return written
 
 
@@ -107,7 +107,8 @@ def _runs_on(device: str, op: Operation) -> bool:
     return device_of(op) == device and (device == HOST or isinstance(op, KernelOp))
 
 
-def _write(path: Path, text: str) -> Path:
+def write_level(path: Path, text: str) -> Path:
+    """Write the text of one level, and make its folder. Raises TileworkError if the folder refuses."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

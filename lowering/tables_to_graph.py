@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import ClassVar
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, f32, f64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -359,10 +359,10 @@ class WalkTrees(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: matrix.TreesOp, rewriter: PatternRewriter) -> None:
-        depth = op.depth.value.data
+        depth, rounded_to = op.depth.value.data, f32 if op.wide is None else f64
 
         def write(k: KernelBuilder, x: Tensor, roots: Tensor, *nodes: Tensor) -> Tensor:
-            return walk_trees(k, x, roots, nodes, depth)
+            return walk_trees(k, x, roots, nodes, depth, rounded_to=rounded_to)
 
         rows = Rows(op, rewriter)
         rows.done(rows.kernel("trees", [rows.tensor(op.input), *op.operands[1:]], write))

@@ -14,7 +14,7 @@ from tilework.algebra.index_expr import Expr, const, to_expr
 from tilework.algebra.intervals import interval
 from tilework.algebra.parse import parse
 from tilework.runtime.addresses import Array
-from tilework.runtime.shapes import SymbolicShape, Symbols
+from tilework.runtime.shapes import Shape, SymbolicShape, Symbols
 from tilework.runtime.tensor_spec import Dim, TensorSpec
 
 Addresses: TypeAlias = "ctypes.Array[ctypes.c_void_p] | Sequence[int]"
@@ -66,10 +66,8 @@ class BoundSizes:
             outputs[i] = array
         self.give_back(places)
         return [
-            array if not depends else array.reshape(-1)[: prod(exact)].reshape(exact)
-            for array, depends, exact in zip(
-                outputs, self._depends, (shape.evaluate(values) for shape in self._shapes), strict=True
-            )
+            _begun(array, shape.evaluate(values)) if depends else array
+            for array, depends, shape in zip(outputs, self._depends, self._shapes, strict=True)
         ]
 
     def give_back(self, places: Addresses) -> None:
@@ -77,6 +75,13 @@ class BoundSizes:
         for i in self.grown:
             if i < len(places) and (place := places[i]):
                 _free(place)
+
+
+def _begun(array: Array, shape: Shape) -> Array:
+    """The elements that an array begins with, in a shape of no more of them."""
+    if array.shape[1:] == shape[1:]:
+        return array[: shape[0]]
+    return array.reshape(-1)[: prod(shape)].reshape(shape)
 
 
 def _expr(dim: Dim) -> Expr:

@@ -34,31 +34,50 @@ Kind = tuple[tuple[int, ...], np.dtype[Any]]
 
 
 class KnownCalls:
-    """Calls the entry of `code` with arrays of these kinds, where `numpy_is_known`. sizes: those of such calls."""
+    """Calls the entry of `code` with arrays of these kinds, where `numpy_is_known`.
+
+    sizes: those of such calls. written: how many symbols the entry writes behind those that it is told.
+    """
 
     def __init__(
-        self, code: Code, inputs: Sequence[Kind], outputs: Sequence[Kind], parameters: bytes, sizes: CallSizes
+        self,
+        code: Code,
+        inputs: Sequence[Kind],
+        outputs: Sequence[Kind],
+        parameters: bytes,
+        sizes: CallSizes,
+        written: int = 0,
     ):
         self.scratch_bytes = sizes.scratch[0]
+        self.symbols = sizes.symbols
         self._held = code, parameters, sizes.symbol_table  # native code is told where they are
-        places = code.address, _place(parameters), _place(sizes.symbol_table)
         counts = len(inputs), len(inputs) + len(outputs)
-        self._known = pack("PPPqqq", *places, *counts, _CLASS_AT) + b"".join(starmap(_expected, [*inputs, *outputs]))
+        self._code = pack("PP", code.address, _place(parameters))
+        self._kinds = pack("qqq", *counts, _CLASS_AT) + b"".join(starmap(_expected, [*inputs, *outputs]))
+        self._known = self._code + pack("P", _place(sizes.symbol_table)) + self._kinds
+        self._written = written
+        self._symbol_table = ctypes.c_int64 * (len(sizes.symbols) + written)
         self._table = Struct(f"{counts[1]}P").pack
         self._outputs = [(_maker(shape, dtype), shape, dtype) for shape, dtype in outputs]
         self._native_call = native_call()
 
-    def call(self, inputs: Sequence[object], arena: int, threads: int) -> tuple[int, list[Array]]:
-        """The entry's status and fresh outputs; where an input is of another kind, UNLIKE, and nothing is done.
+    def call(self, inputs: Sequence[object], arena: int, threads: int) -> tuple[int, list[Array], Sequence[int]]:
+        """The entry's status, fresh outputs, and the symbols that it wrote.
 
-        Nobody else may change what the arrays are meanwhile: native code looks at them without the GIL.
+        Where an input is of another kind, the status is UNLIKE, and nothing is done. Nobody else may change what the
+        arrays are meanwhile: native code looks at them without the GIL.
         """
         try:
             outputs = [make(shape, dtype) for make, shape, dtype in self._outputs]
         except (MemoryError, TileworkError):  # perhaps it is a smaller call
-            return UNLIKE, []
+            return UNLIKE, [], ()
         arrays = self._table(*map(id, inputs), *map(id, outputs))
-        return self._native_call(arrays, self._known, arena, threads), outputs
+        if not self._written:
+            return self._native_call(arrays, self._known, arena, threads), outputs, ()
+        table = self._symbol_table(*self.symbols.values())
+        known = self._code + pack("P", ctypes.addressof(table)) + self._kinds
+        status = self._native_call(arrays, known, arena, threads)
+        return status, outputs, table[-self._written :]
 
 
 def are_plain(values: Sequence[object], dtypes: Sequence[np.dtype[Any]]) -> bool:

@@ -273,12 +273,12 @@ class Module:
         if known is not None and not out:
             arena = self._arenas.take(known.scratch_bytes)
             try:
-                status, outputs = known.call(given, arena.address, get_num_threads())
+                status, outputs, written = known.call(given, arena.address, get_num_threads())
             finally:
                 self._arenas.give_back(arena)
             if status != UNLIKE:
                 self._check(status)
-                return outputs
+                return self._bound.taken(outputs, (), known.symbols, written) if self._bound else outputs
         # After a call, the caches hold what it has read, and little of Python: each step here is fetched from far.
         inputs: list[Array] = []
         outputs: list[Array] = []
@@ -337,7 +337,7 @@ class Module:
     def _know(self, given: Sequence[object], shapes: tuple[Shape, ...]) -> None:
         """Where two calls in a row have inputs of the same shapes, expect others."""
         self._known = None
-        if self._devices or self._bound or not self._linked.code().address:
+        if self._devices or self._bound.grown or not self._linked.code().address:
             return
         if shapes == self._last_shapes and are_plain(given, self._input_dtypes) and numpy_is_known():
             if shapes not in self._known_of:
@@ -351,7 +351,8 @@ class Module:
         inputs = list(zip(shapes, self._input_dtypes, strict=True))
         sizes = self._sizes.of(shapes)
         outputs = list(zip(sizes.outputs, self._output_dtypes, strict=True))
-        return KnownCalls(self._linked.code(), inputs, outputs, self._parameter_table, sizes)
+        written = len(self._bound.names)
+        return KnownCalls(self._linked.code(), inputs, outputs, self._parameter_table, sizes, written)
 
     def _check(self, status: int) -> None:
         if status != 0:

@@ -25,7 +25,7 @@ from tilework.frontends.quoted.function import DataBag, Quoted
 from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.engine import Engine
 from tilework.frontends.sklearn.importer import import_method, methods_of
-from tilework.frontends.sklearn.programs import Recent
+from tilework.frontends.sklearn.programs import TO_COMPILE, Recent, tell
 from tilework.frontends.sklearn.search import OptimizedSearch
 from tilework.frontends.sklearn.transformer import OptimizedTransformer
 from tilework.runtime.module import Module
@@ -66,7 +66,8 @@ def compile(  # noqa: A001  the name that users of other compilers look for
             raise UsageError(f"cannot compile {name} of {type(fitted).__name__}: {why}") from None
         except NotFittedError:
             raise UsageError(f"cannot compile {name} of {type(fitted).__name__}: it is not fitted") from None
-        made[name] = Method(_compiled(program.module, program.parameters, target), program.interface)
+        module = None if program.module is None else _compiled(program.module, program.parameters, target)
+        made[name] = Method(module, program.interface)
     return CompiledPipeline(made)
 
 
@@ -105,6 +106,7 @@ _MADE = Recent[str, Module](64)
 
 
 def _compiled_once(module: ModuleOp) -> Module:
+    tell(TO_COMPILE, module)
     text = str(module)
     return _MADE.get(text) or _MADE.put(text, _compiled(module, {}))
 

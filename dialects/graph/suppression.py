@@ -19,7 +19,7 @@ from tilework.dialects.loop import Kind
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
-from tilework.dialects.te.builder_statements import Buffer, allocate, index_of, number_of, when
+from tilework.dialects.te.builder_statements import Buffer, allocate, bit_length, index_of, number_of, when
 
 Corners = tuple[Scalar, Scalar, Scalar, Scalar]
 """Least and greatest place of a box along the first axis, then along the second."""
@@ -66,31 +66,37 @@ class SuppressOp(GraphOp):
         return [tensor_type((*scores[:2], *self.room), i64), tensor_type(scores[:2], i64)]
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Sequence[Tensor]:
-        kept, counts, _ = k.extern("suppress", inputs, [*self.infer(), inputs[1].value.type], self._writer(k, inputs))
+        left = [inputs[1].value.type, tensor_type(inputs[1].dims, i64)]
+        kept, counts, *_ = k.extern("suppress", inputs, [*self.infer(), *left], self._writer(k, inputs))
         return kept, counts
 
     def _writer(
         self, k: KernelBuilder, inputs: Sequence[Tensor]
     ) -> Callable[[Sequence[SSAValue], Callable[[Expr], Expr]], None]:
-        """What inserts the statements. The third result is memory for the scores of boxes that are left."""
+        """What inserts the statements. The last two results are memory for boxes that are left, and their scores."""
         images, classes, count = inputs[1].dims
         [room] = self.room
 
         def write(buffers: Sequence[SSAValue], here: Callable[[Expr], Expr]) -> None:
-            types = (f32, f32, f32, f32, i64, i64, i64, f32)
-            boxes, scores, overlap, score, most, kept, counts, left = (
+            types = (f32, f32, f32, f32, i64, i64, i64, f32, i64)
+            boxes, scores, overlap, score, most, kept, counts, left, order = (
                 Buffer(k, buffer, dtype) for buffer, dtype in zip(buffers, types, strict=True)
             )
 
             def row(flat: Expr) -> None:
                 image, class_ = flat // here(classes), flat % here(classes)
-                one = _Class(k, here(count), boxes, left, kept, counts, (image, class_), bool(self.centers.value.data))
-                one.begin(lambda n: scores[image, class_, n], score[[]])
+                at, centers = (image, class_), bool(self.centers.value.data)
+                one = _Class(k, at, (boxes, left, order, kept, counts), centers)
 
-                def choose(m: Expr) -> None:
-                    one.choose(m, overlap[[]], most[[]])
+                def clear(m: Expr) -> None:
+                    kept.store((*at, m), 0)
 
-                k.for_each([here(room)], choose)
+                def choose(_: Expr) -> None:
+                    one.choose(here(room), overlap[[]], most[[]])
+
+                k.for_each([here(room)], clear)
+                one.begin(here(count), lambda n: scores[image, class_, n], score[[]])
+                k.for_each([here(count)], choose)
 
             k.for_each([here(images) * here(classes)], row, Kind.PARALLEL, [at_least(here(count), 256)])
 
@@ -148,68 +154,94 @@ def _overlap(a: Array, b: Array, limit: Array) -> bool:
 class _Class:
     """The boxes of one class of an image while the statements that choose among them are written.
 
-    Scores of boxes that are no longer, or were never, to be considered are NaN in `left`.
+    Boxes to be considered are a heap, the best one on top: their scores are in `scores`, their indices in `order`.
+    Below place n are places 2 n + 1 and 2 n + 2, and neither holds a better box.
     """
 
-    def __init__(
-        self,
-        k: KernelBuilder,
-        count: Expr,
-        boxes: Buffer,
-        left: Buffer,
-        kept: Buffer,
-        counts: Buffer,
-        at: tuple[Expr, Expr],
-        centers: bool,
-    ):
-        self.k, self.count, self.boxes, self.left, self.kept, self.counts = k, count, boxes, left, kept, counts
-        self.at, self.centers = at, centers
-        self.best = allocate(k, i64)
-        """The index of the best box that is left, -1 where there is none."""
+    def __init__(self, k: KernelBuilder, at: tuple[Expr, Expr], buffers: Sequence[Buffer], centers: bool):
+        self.k, self.at, self.centers = k, at, centers
+        self.boxes, self.scores, self.order, self.kept, self.counts = buffers
+        self.size, self.levels = allocate(k, i64), allocate(k, i64)
+        self.hole, self.is_dropped = allocate(k, i64), allocate(k, i64)
 
-    def begin(self, score: Callable[[Expr], Scalar], limit: Scalar) -> None:
-        """Consider the boxes with a greater score than the limit, and look for the best one."""
-        k, none = self.k, self.k.constant(float("nan"), f32)
+    def begin(self, count: Expr, score: Callable[[Expr], Scalar], limit: Scalar) -> None:
+        """Make the heap of the boxes with a greater score than the limit."""
+        k, size = self.k, self.size
         self.counts.store(self.at, 0)
-        self.best.store(0, -1)
+        size.store(0, 0)
 
         def enter(n: Expr) -> None:
             own = score(n)
-            self.left.store((*self.at, n), k.select(own.compare("gt", limit), own, none))
-            self._better(n)
+            with when(k, own.compare("gt", limit)):
+                self._put(index_of(k, size[0]), own, number_of(k, n))
+                size.store(0, size[0] + 1)
 
-        k.for_each([self.count], enter)
+        k.for_each([count], enter)
+        self.levels.store(0, bit_length(k, size[0]))
+        half = index_of(k, size[0] >> 1)
 
-    def _better(self, n: Expr) -> None:
-        """Make a box the best one where it is left and has a greater score: the first of equal ones."""
-        k, best = self.k, self.best[0]
-        own = self.left[(*self.at, n)]
-        there = k.max(best, 0)
-        other = self.left[(*self.at, index_of(k, there))]
-        is_better = own.compare("gt", other) | (best.compare("lt", 0) & own.compare("eq", own))
-        self.best.store(0, k.select(is_better, number_of(k, n), best))
+        def arrange(i: Expr) -> None:
+            self._sink(half - 1 - i)
 
-    def choose(self, place: Expr, overlap: Scalar, most: Scalar) -> None:
-        """Keep the best box that is left, drop those that it overlaps, and look for the next one."""
-        k, best = self.k, self.best[0]
-        is_kept = best.compare("ge", 0) & number_of(k, place).compare("lt", most)
-        self.kept.store((*self.at, place), k.select(is_kept, best, k.constant(0, i64)))
-        self.best.store(0, k.select(is_kept, best, k.constant(-1, i64)))
-        with when(k, is_kept):
-            self.counts.store(self.at, number_of(k, place + 1))
-            chosen = index_of(k, best)
-            corners = self._corners(chosen)
-            none = k.constant(float("nan"), f32)
-            self.left.store((*self.at, chosen), none)
-            self.best.store(0, -1)
+        k.for_each([half], arrange)
 
-            def look(n: Expr) -> None:
-                own = self.left[(*self.at, n)]
-                is_dropped = _overlaps(k, corners, self._corners(n), overlap)
-                self.left.store((*self.at, n), k.select(is_dropped, none, own))
-                self._better(n)
+    def choose(self, room: Expr, overlap: Scalar, most: Scalar) -> None:
+        """Take the best box, and keep it unless it overlaps one that is kept."""
+        k, size = self.k, self.size
+        is_wanted = size[0].compare("gt", 0) & self.counts[self.at].compare("lt", k.min(most, number_of(k, room)))
+        with when(k, is_wanted):
+            best = self.order[(*self.at, const(0))]
+            size.store(0, size[0] - 1)
+            self._move(index_of(k, size[0]), const(0))
+            self._sink(const(0))
+            corners = self._corners(index_of(k, best))
+            self.is_dropped.store(0, 0)
 
-            k.for_each([self.count], look)
+            def look(m: Expr) -> None:
+                with when(k, self.is_dropped[0].compare("eq", 0)):
+                    other = self._corners(index_of(k, self.kept[(*self.at, m)]))
+                    self.is_dropped.store(0, k.cast(_overlaps(k, corners, other, overlap), i64))
+
+            k.for_each([index_of(k, self.counts[self.at])], look)
+            with when(k, self.is_dropped[0].compare("eq", 0)):
+                self.kept.store((*self.at, index_of(k, self.counts[self.at])), best)
+                self.counts.store(self.at, self.counts[self.at] + 1)
+
+    def _sink(self, start: Expr) -> None:
+        """Exchange the box at `start` with the better one below as long as that is better."""
+        k, size = self.k, self.size
+        self.hole.store(0, number_of(k, start))
+
+        def level(_: Expr) -> None:
+            here = self.hole[0]
+            left, right = here * 2 + 1, k.min(here * 2 + 2, size[0] - 1)
+            self.hole.store(0, size[0])  # where nothing is below
+            with when(k, left.compare("lt", size[0])):
+                right_is_better = self._comes_first(index_of(k, right), index_of(k, left))
+                below = k.select(right_is_better, right, left)
+                with when(k, self._comes_first(index_of(k, below), index_of(k, here))):
+                    self._swap(index_of(k, here), index_of(k, below))
+                    self.hole.store(0, below)
+
+        k.for_each([index_of(k, self.levels[0])], level)
+
+    def _comes_first(self, a: Expr, b: Expr) -> Scalar:
+        """Whether the box at a place is better than the one at another place; of equal ones the first is."""
+        one, other = self.scores[(*self.at, a)], self.scores[(*self.at, b)]
+        in_front = self.order[(*self.at, a)].compare("lt", self.order[(*self.at, b)])
+        return one.compare("gt", other) | (one.compare("eq", other) & in_front)
+
+    def _put(self, place: Expr, score: Scalar, index: Scalar) -> None:
+        self.scores.store((*self.at, place), score)
+        self.order.store((*self.at, place), index)
+
+    def _move(self, place: Expr, to: Expr) -> None:
+        self._put(to, self.scores[(*self.at, place)], self.order[(*self.at, place)])
+
+    def _swap(self, a: Expr, b: Expr) -> None:
+        score, index = self.scores[(*self.at, a)], self.order[(*self.at, a)]
+        self._move(b, a)
+        self._put(b, score, index)
 
     def _corners(self, n: Expr) -> Corners:
         k = self.k

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, TensorType, i64
+from xdsl.dialects.builtin import BoolAttr, IntegerAttr, TensorType, i1, i64
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import base, irdl_op_definition, operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -19,9 +19,10 @@ from tilework.algebra.requirement import Requirement
 from tilework.dialects.graph.accumulation import widened, widened_array
 from tilework.dialects.graph.base import Array, Category, GraphOp, normalize_axis
 from tilework.dialects.loop import PARALLEL_WORK, Kind
+from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
-from tilework.dialects.te.builder_statements import Buffer, allocate, index_of, number_of, when
+from tilework.dialects.te.builder_statements import Buffer, allocate, bit_length, index_of, number_of, when
 
 
 @irdl_op_definition
@@ -33,36 +34,48 @@ class TopKOp(GraphOp):
 
     %values, %indices = graph.top_k %x {axis = 1 : i64, count = 3 : i64, largest = true}
         : (tensor<2x9xf32>) -> (tensor<2x3xf32>, tensor<2x3xi64>)
+
+    The count may be a size in place of a number, such as #graph.dims<[N]> for all of an open axis; further operands,
+    whose elements are not read, tell the symbols that the input does not.
     """
 
     name = "graph.top_k"
     CATEGORY: ClassVar[Category] = Category.OPAQUE
     input = operand_def(TensorType)
+    sizes = var_operand_def(TensorType)
     axis = prop_def(IntegerAttr)
-    count = prop_def(IntegerAttr)
+    count = prop_def(base(IntegerAttr) | base(DimsAttr))
     largest = prop_def(BoolAttr)
     values = result_def(TensorType)
     indices = result_def(TensorType)
     traits = traits_def(Pure())
 
+    @property
+    def chosen(self) -> Expr:
+        """How many elements are chosen."""
+        return self.count.data[0] if isinstance(self.count, DimsAttr) else const(self.count.value.data)
+
     def infer(self) -> Sequence[TensorType[Attribute]]:
-        self.require_numbers()
-        x, axis, count = self.dims(0), self.axis.value.data, self.count.value.data
+        if self.dtype() == i1:
+            raise VerifyException(f"{self.name} computes on numbers, not on truth values, i1")
+        x, axis, count = self.dims(0), self.axis.value.data, self.chosen
         if axis < 0 or normalize_axis(axis, len(x)) != axis:
             raise VerifyException(f"the axis is counted from the front, it is not {axis}")
-        if count < 1 or count > (x[axis].constant or count):
+        if isinstance(self.count, DimsAttr):
+            self.require_symbols_of_operands(self.count)
+        if count.is_constant and not 1 <= count.offset <= (x[axis].constant or count.offset):
             raise VerifyException(f"from 1 to {x[axis]} elements along axis {axis} can be chosen, not {count}")
-        dims = (*x[:axis], const(count), *x[axis + 1 :])
+        dims = (*x[:axis], count, *x[axis + 1 :])
         return [tensor_type(dims, self.dtype()), tensor_type(dims, i64)]
 
     def requirements(self) -> Iterable[Requirement]:
-        axis, count = self.axis.value.data, self.count.value.data
+        axis, count = self.axis.value.data, self.chosen
         what = f"dimension {axis} of the input of {self.title} is too short: {count} are taken"
         yield Requirement.of(at_least(self.dims(0)[axis], count), what)
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Sequence[Tensor]:
-        [x] = inputs
-        axis, count = self.axis.value.data, self.count.value.data
+        [x, *_] = inputs
+        axis = self.axis.value.data
         around = [i for i, size in enumerate(x.dims) if i != axis and size != 1]
 
         def write(buffers: Sequence[SSAValue], here: Callable[[Expr], Expr]) -> None:
@@ -77,17 +90,17 @@ class TopKOp(GraphOp):
                 def at(i: Expr) -> Sequence[Expr]:
                     return [i if n == axis else places.get(n, const(0)) for n in range(len(dims))]
 
-                heap = _Heap(k, values, indices, at, count, bool(self.largest.value.data))
+                heap = _Heap(k, values, indices, at, here(self.chosen), bool(self.largest.value.data))
                 heap.choose(lambda i: source[at(i)], dims[axis])
 
             is_worth_it = at_least(product(dims), PARALLEL_WORK)
             k.for_each([dims[i] for i in around], row, Kind.PARALLEL, [is_worth_it])
 
-        return k.extern("top_k", inputs, self.infer(), write)
+        return k.extern("top_k", [x], self.infer(), write)
 
     def evaluate(self, *inputs: Array) -> Sequence[Array]:
-        [x] = inputs
-        axis, count = self.axis.value.data, self.count.value.data
+        [x, *_] = inputs
+        axis, [count] = self.axis.value.data, self.evaluate_dims([self.chosen], inputs)
         wide = widened_array(x)  # numpy sorts NaN of bfloat16 as any number
         if self.largest.value.data:  # the order from the back: equal elements then have to come from the back as well
             order = x.shape[axis] - 1 - np.flip(np.argsort(np.flip(wide, axis), axis, kind="stable"), axis)
@@ -109,35 +122,42 @@ class _Heap:
     values: Buffer
     indices: Buffer
     at: Callable[[Expr], Sequence[Expr]]
-    count: int
+    count: Expr
     largest: bool
 
     def choose(self, element: Callable[[Expr], Scalar], extent: Expr) -> None:
         """Fill the row with the best of a row of elements: in order, as the worst that is left goes to the end."""
         k, count, hole, top = self.k, self.count, allocate(self.k, i64), const(0)
+        levels = self._levels()
 
         def enter(i: Expr) -> None:
             self._put(i, element(i), number_of(k, i))
 
         def arrange(i: Expr) -> None:
-            self._sink(hole, const(count // 2 - 1) - i, const(count))
+            self._sink(hole, levels, count // 2 - 1 - i, count)
 
         def replace(i: Expr) -> None:
             new = element(i + count)
             with when(k, self._is_better(new, self.values[self.at(top)])):
                 self._put(top, new, number_of(k, i + count))
-                self._sink(hole, top, const(count))
+                self._sink(hole, levels, top, count)
 
         def retire(i: Expr) -> None:
-            self._swap(top, const(count - 1) - i)
-            self._sink(hole, top, const(count - 1) - i)
+            self._swap(top, count - 1 - i)
+            self._sink(hole, levels, top, count - 1 - i)
 
-        k.for_each([const(count)], enter)
-        k.for_each([const(count // 2)], arrange)
-        k.for_each([extent - count], replace)
-        k.for_each([const(count - 1)], retire)
+        k.for_each([count], enter)
+        k.for_each([count // 2], arrange)
+        k.for_each([minimum(extent - count, count * extent)], replace)  # none of which would replace the best of none
+        k.for_each([count - 1], retire)
 
-    def _sink(self, hole: Buffer, start: Expr, end: Expr) -> None:
+    def _levels(self) -> Expr:
+        """How many levels of the heap are below the top."""
+        if self.count.is_constant:
+            return const(self.count.offset.bit_length() - 1)
+        return index_of(self.k, bit_length(self.k, number_of(self.k, self.count)))
+
+    def _sink(self, hole: Buffer, levels: Expr, start: Expr, end: Expr) -> None:
         """Exchange the element at `start` with the worse one below as long as that is worse; the heap ends at `end`."""
         k = self.k
         hole.store(0, number_of(k, start))
@@ -153,7 +173,7 @@ class _Heap:
                     self._swap(here, below)
                     hole.store(0, number_of(k, below))
 
-        k.for_each([const(self.count.bit_length() - 1)], level)
+        k.for_each([levels], level)
 
     def _comes_first(self, a: Expr, b: Expr) -> Scalar:
         """Whether the element at a place is better than the one at another place; of equal ones the first is."""

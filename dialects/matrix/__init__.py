@@ -8,6 +8,7 @@ from tilework.dialects.matrix.filter import FilterOp
 from tilework.dialects.matrix.folds import CountOp, DivisorOp, ExtremesOp, SummaryOp
 from tilework.dialects.matrix.map import MapOp, YieldOp
 from tilework.dialects.matrix.product import AddOp, GramOp, MatmulOp, PairsOp
+from tilework.dialects.matrix.solving import FoldGramsOp, SolveOp
 from tilework.dialects.matrix.statistics import CovarianceOp, MomentsOp, PrincipalOp, RidgeOp, ScaleOp, UnitsOp
 from tilework.dialects.matrix.structure import ColumnsOp, ConcatOp, FromTensorOp, ToTensorOp
 from tilework.dialects.matrix.trees import TreesOp
@@ -23,6 +24,7 @@ __all__ = [
     "ElasticNetOp",
     "ExtremesOp",
     "FilterOp",
+    "FoldGramsOp",
     "FromTensorOp",
     "GramOp",
     "MapOp",
@@ -34,6 +36,7 @@ __all__ = [
     "PrincipalOp",
     "RidgeOp",
     "ScaleOp",
+    "SolveOp",
     "SummaryOp",
     "ToTensorOp",
     "TreesOp",
@@ -45,6 +48,6 @@ __all__ = [
 ROWS = [MapOp, FilterOp, YieldOp, MatmulOp, AddOp, PairsOp, TreesOp]
 STRUCTURE = [ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp]
 STATISTICS = [GramOp, MomentsOp, CovarianceOp, ScaleOp, RidgeOp, ElasticNetOp, PrincipalOp, UnitsOp]
-FOLDS = [CountOp, ExtremesOp, SummaryOp, DivisorOp]
+FOLDS = [CountOp, ExtremesOp, SummaryOp, DivisorOp, FoldGramsOp, SolveOp]
 
 Matrix = Dialect("matrix", [*ROWS, *STRUCTURE, *STATISTICS, *FOLDS], [MatrixType])

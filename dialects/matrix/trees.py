@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerAttr, TensorType, f64, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr, f64, i1, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -21,8 +21,8 @@ class TreesOp(MatrixOp):
     """For each row the sum, over all trees, of the values of the leaf that it comes to.
 
     A tree begins at its root and goes `depth` steps: from a node to the left where the row's number of the node's
-    column, rounded to single precision, is at most the threshold, else to the right; where the number is missing, to
-    the left if the node says so. A leaf goes to itself.
+    column, rounded to single precision unless it is `wide`, is at most the threshold, else to the right; where the
+    number is missing, to the left if the node says so. A leaf goes to itself.
 
     %y = matrix.trees %x, %roots, %columns, %thresholds, %left, %right, %missing, %values {depth = 3 : i64}
         : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<4xi64>, tensor<9xi64>, tensor<9xf64>, tensor<9xi64>,
@@ -39,6 +39,7 @@ class TreesOp(MatrixOp):
     missing_left = operand_def(TensorType)
     values = operand_def(TensorType)
     depth = prop_def(IntegerAttr)
+    wide = opt_prop_def(UnitAttr)
     result = result_def(MatrixType)
     traits = traits_def(Pure())
 
@@ -58,7 +59,7 @@ class TreesOp(MatrixOp):
         rows = np.arange(len(x))[:, None]
         at = np.broadcast_to(roots, (len(x), len(roots)))
         for _ in range(self.depth.value.data):
-            number = x[rows, columns[at]].astype(np.float32).astype(np.float64)
+            number = x[rows, columns[at]].astype(np.float32 if self.wide is None else np.float64).astype(np.float64)
             goes_left = np.where(np.isnan(number), missing_left[at], number <= thresholds[at])
             at = np.where(goes_left, left[at], right[at])
         return values[at].sum(axis=1)

@@ -15,7 +15,7 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import MemRefType, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from tilework.algebra.index_expr import Expr, ExprLike, to_expr, var
+from tilework.algebra.index_expr import Expr, ExprLike, const, to_expr, var
 from tilework.algebra.predicate import Predicate, at_least
 from tilework.dialects import loop
 from tilework.dialects.support.shapes import scalar_type
@@ -63,6 +63,18 @@ def when(k: KernelBuilder, *conditions: Predicate | Scalar) -> Generator[None]:
 def index_of(k: KernelBuilder, number: Scalar) -> Expr:
     """An integer, or a truth value as 0 or 1, as an index."""
     return var(k.cast(k.cast(number, i64), INDEX).value)
+
+
+def bit_length(k: KernelBuilder, number: Scalar) -> Scalar:
+    """How many binary digits an i64 from 0 on has."""
+    found = allocate(k, i64)
+    found.store(0, 0)
+
+    def digit(i: Expr) -> None:
+        found.store(0, found[0] + k.cast((number >> number_of(k, i)).compare("gt", 0), i64))
+
+    k.for_each([const(63)], digit)
+    return found[0]
 
 
 def number_of(k: KernelBuilder, index: ExprLike, dtype: Attribute = i64) -> Scalar:

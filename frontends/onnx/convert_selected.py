@@ -8,7 +8,8 @@ from xdsl.dialects.builtin import BoolAttr, i64
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import TopKOp
-from tilework.frontends.onnx.axes import axis_from_front, sliced
+from tilework.dialects.support.index_attr import DimsAttr
+from tilework.frontends.onnx.axes import axis_from_front
 from tilework.frontends.onnx.node import Node, converter, int_attr
 from tilework.frontends.onnx.sizes import section
 from tilework.frontends.onnx.values import Known, Value
@@ -16,22 +17,16 @@ from tilework.frontends.onnx.values import Known, Value
 
 @converter("TopK")
 def top_k(node: Node) -> Sequence[Value]:
-    """The k largest (or smallest) and their indices, in order, which `sorted=0` does not ask for but allows.
-
-    Where data or sizes decide how many, all elements are put in order, of an axis of known size.
-    """
+    """The k largest (or smallest) and their indices, in order, which `sorted=0` does not ask for but allows."""
     axis, k = axis_from_front(node, -1), node.attribute("k")
-    extent = node.dims(0)[axis]
-    wanted = _count(node, extent) if k is None else const(k)
-    most = extent if wanted.constant is None else wanted
-    if most.constant is None:
-        raise node.error(f"its k is {wanted}: that is open for axes of known size only, not of {extent}")
-    if most == 0:
-        nothing = sliced(node, node.emitter.tensor(node.value(0)), {axis: range(0)})
+    wanted = _count(node, node.dims(0)[axis]) if k is None else const(k)
+    if wanted == 0:
+        nothing = section(node, node.emitter.tensor(node.value(0)), axis, const(0), const(0))
         return [nothing, node.cast(nothing, i64)]
+    told = node.inputs_with_symbols(node.dims(0), [wanted])
+    count = DimsAttr.of([wanted]) if wanted.constant is None else int_attr(wanted.constant)
     largest = BoolAttr.from_bool(bool(node.attribute("largest", 1)))
-    made = node.emit_all(TopKOp, node.value(0), axis=int_attr(axis), count=int_attr(most.constant), largest=largest)
-    return made if wanted == most else [section(node, value, axis, const(0), wanted, 1) for value in made]
+    return node.emit_all(TopKOp, node.value(0), *told, axis=int_attr(axis), count=count, largest=largest)
 
 
 def _count(node: Node, extent: Expr) -> Expr:

@@ -35,7 +35,7 @@ def repeat(node: Node, limit: Expr | SSAValue | None, goes_on: Value, states: Se
     """
     if limit is None and len(node.proto.output) > len(states):
         [runs, *_] = _run(node, None, goes_on, states, makes_sequences=False)
-        limit = size_told(node.emitter, runs, None, node.title)
+        limit = size_told(node.emitter, node.emitter.tensor(runs), None, node.title)
     [_, *results] = _run(node, limit, goes_on, states)
     return results
 

@@ -16,14 +16,18 @@ from xdsl.ir import Block, Region
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import var
 from tilework.dialects.bag import BagType, DictType
+from tilework.dialects.support.registration import make_context
+from tilework.driver.ir_printer import PrintingOptions, ir_text
 from tilework.frontends.quoted.reader import Reader
 from tilework.frontends.quoted.results import given, values_of
 from tilework.frontends.quoted.values import Bag, Constant, NotKnown, OneDictionary, Value
 from tilework.frontends.sklearn.programs import Compile, Recent, key_of, optimized, parts_of
 from tilework.frontends.sklearn.training_data import Rows
+from tilework.interpreters.graph import evaluate_function, find_function
 from tilework.runtime.module import Module
 from tilework.runtime.pipelines.dictionary import Dictionary
 from tilework.runtime.pipelines.interface import Array, Input, Part
+from tilework.transforms.matrix.split_host import FINISH, SplitHost
 
 Columns = dict[str, Input]
 """What is in the columns of a table, by their names."""
@@ -71,14 +75,26 @@ class Quoted:
         program = self._program(self._inputs(data), self._constants())
         arrays = [array for table, parts in zip(data, program.parts, strict=True) for array in _arrays(table, parts)]
         made = program.native(*arrays)
-        return given(program.result, iter(made if isinstance(made, tuple) else (made,)))
+        results = list(made) if isinstance(made, tuple) else [made]
+        if program.finish is not None:
+            results = evaluate_function(program.finish, FINISH, results, {})
+        return given(program.result, iter(results))
 
     def show(self, *tables: Any, optimize: bool = False) -> str:
         """The program for tables like these, as it is read or as it is compiled."""
+        return ir_text(self.program(*tables, optimize=optimize), PrintingOptions())
+
+    def program(self, *tables: Any, optimize: bool = False) -> ModuleOp:
+        """The same as a module. Raises UsageError with the line of what is not known."""
         module, _, _ = self._read(self._inputs([Rows(table) for table in tables]), self._constants())
         if optimize:
             optimized("optimize-bags", module)
-        return str(module)
+        return module
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the tables that it takes."""
+        return tuple(argument.arg for argument in self._definition.args.args)
 
     def _inputs(self, data: list[Rows]) -> list[Columns]:
         """The columns of each table."""
@@ -100,7 +116,12 @@ class Quoted:
         assert isinstance(function, FuncOp)
         types = function.function_type.inputs
         parts = [parts_of(type_, columns) for type_, columns in zip(types, inputs, strict=True)]
-        return _Program(self._compile(module), parts, result)
+        SplitHost().apply(make_context(), module)
+        finish = find_function(module, FINISH)
+        if finish is None:
+            return _Program(self._compile(module), parts, result)
+        finish.detach()
+        return _Program(self._compile(module), parts, result, ModuleOp([finish]))
 
     def _read(self, inputs: list[Columns], constants: Mapping[str, Any]) -> tuple[ModuleOp, list[Columns], Value]:
         """The program, the columns of each table as it takes them, and what it returns."""
@@ -140,11 +161,15 @@ class Quoted:
 
 @dataclass(frozen=True)
 class _Program:
-    """What a function has been compiled to: native code, in which arrays each table lies, what it returns."""
+    """What a function has been compiled to: native code, in which arrays each table lies, what it returns.
+
+    finish: what numpy computes of what the native code tells, if something is left.
+    """
 
     native: Module
     parts: list[tuple[Part, ...]]
     result: Value
+    finish: ModuleOp | None = None
 
 
 def _arrays(table: Rows, parts: Sequence[Part]) -> Iterator[Array]:

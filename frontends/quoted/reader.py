@@ -6,28 +6,40 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, StringAttr, TensorType, f64
 from xdsl.ir import Operation, SSAValue
 
 from tilework.dialects import arith, graph
 from tilework.dialects.bag import ColumnOp, ToMatrixOp, bag_of
 from tilework.dialects.matrix import ToTensorOp
+from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te.builder import Scalar
+from tilework.frontends.quoted.matrices import FUNCTIONS, REDUCTIONS, SIGNS, Algebra
 from tilework.frontends.quoted.rows import RowReader
-from tilework.frontends.quoted.values import Bag, Column, Constant, Groups, Matrix, Number, Value, not_known, text_of
+from tilework.frontends.quoted.values import (
+    Bag,
+    Column,
+    Constant,
+    Groups,
+    Matrix,
+    Number,
+    Part,
+    Value,
+    not_known,
+    text_of,
+)
 
 AGGREGATES = ("sum", "min", "max", "count", "mean", "std")
 KINDS: Mapping[str, str] = {"sum": "add", "min": "min", "max": "max"}
-SIGNS: Mapping[type[ast.operator], type[Operation]] = {
-    ast.Add: graph.AddOp, ast.Sub: graph.SubOp, ast.Mult: graph.MulOp, ast.Div: graph.DivOp,
-}  # fmt: skip
 
 
 class Reader:
     """Reads statements, and appends operations by `insert`. names: what names stand for."""
 
-    def __init__(self, names: dict[str, Value], insert: Callable[[Operation], object]):
+    def __init__(self, names: dict[str, Value], insert: Callable[[Operation], object], algebra: Algebra | None = None):
         self._names = names
+        self._algebra = Algebra(insert) if algebra is None else algebra
         self._insert = insert
         self._filters = 0
 
@@ -37,8 +49,8 @@ class Reader:
             match statement:
                 case ast.Expr(value=ast.Constant(value=str())):
                     continue
-                case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    self._names[name] = self.value(value)
+                case ast.Assign(targets=[target], value=value):
+                    self._assign(target, self.value(value))
                 case ast.For(target=ast.Name(id=name), iter=items, body=body, orelse=[]):
                     for item in self._constants(items):
                         self._names[name] = Constant(item)
@@ -50,8 +62,23 @@ class Reader:
                     raise not_known(statement, f"the statement {text_of(statement).splitlines()[0]!r} is not known")
         return None
 
+    def _assign(self, target: ast.expr, value: Value) -> None:
+        """Let a name, or names one by one, stand for a value."""
+        match target:
+            case ast.Name(id=name):
+                self._names[name] = value
+            case ast.Tuple(elts=names) if isinstance(value, tuple) and len(names) == len(value):
+                for name, item in zip(names, value, strict=True):
+                    self._assign(name, item)
+            case _:
+                raise not_known(target, f"what is assigned to {text_of(target)} is not known")
+
     def value(self, node: ast.expr) -> Value:
         """What an expression stands for. Raises NotKnown."""
+        made = self._algebraic(node)
+        return self._of_tables(node) if made is None else made
+
+    def _of_tables(self, node: ast.expr) -> Value:
         match node:
             case ast.Constant(value=value):
                 return Constant(value)
@@ -71,13 +98,60 @@ class Reader:
             case ast.Call(func=ast.Name(id=function), args=[ast.GeneratorExp() as rows], keywords=[]):
                 return self._comprehension(node, function, rows)
             case ast.Call(func=ast.Name(id="len"), args=[rows], keywords=[]):
+                found = self.value(rows)
+                if isinstance(found, Part):
+                    return self._algebra.count(rows, found)
                 return self._aggregate(node, "count", self._bag(rows), None, None)
-            case ast.Call(func=ast.Attribute(attr="sqrt"), args=[number], keywords=[]):
-                return self._number_op(graph.SqrtOp, self._number(number))
             case ast.Call(func=ast.Attribute(value=inner, attr=method), args=arguments, keywords=[]):
                 return self._method(node, self.value(inner), method, arguments)
             case _:
                 raise not_known(node, f"{text_of(node)} is not known")
+
+    # -- matrices
+
+    def _algebraic(self, node: ast.expr) -> Value | None:
+        """What an expression of matrices stands for; None for another one."""
+        match node:
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                return self._algebra.computed(node, ast.MatMult, self.value(left), self.value(right))
+            case ast.Subscript(value=ast.Attribute(value=inner, attr="shape"), slice=ast.Constant(value=1)):
+                return Constant(dims_of(self._algebra.matrix(inner, self.value(inner)).value.type)[1].constant)
+            case ast.Attribute(value=inner, attr="T"):
+                return self._algebra.transposed(inner, self.value(inner))
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=[inner], keywords=[]) if (
+                name in FUNCTIONS
+            ):
+                return self._algebra.function(inner, name, self.value(inner))
+            case ast.Call(func=ast.Name(id="solve"), args=[left, right], keywords=[]):
+                return self._algebra.solved(node, self.value(left), self.value(right))
+            case ast.Call(func=ast.Name(id="eye"), args=[size], keywords=[]):
+                return self._algebra.identity(int(self._constant(size)))
+            case ast.Call(func=ast.Name(id="cross_validate"), args=[ast.Lambda() as fit, x, y], keywords=keywords):
+                given = {keyword.arg: self._constant(keyword.value) for keyword in keywords}
+                return self._cross_validated(fit, self.value(x), self.value(y), given)
+            case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[], keywords=[ast.keyword("axis", axis)]):
+                return self._reduced(node, self.value(inner), method, self._constant(axis))
+            case _:
+                return None
+
+    def _reduced(self, node: ast.expr, on: Value, method: str, axis: int | None) -> Value:
+        if method not in REDUCTIONS or not isinstance(on, Matrix | Part):
+            raise not_known(node, f"{text_of(node)} is not known")
+        return self._algebra.reduced(node, on, method, axis)
+
+    def _cross_validated(self, fit: ast.Lambda, x: Value, y: Value, given: Mapping[str | None, Any]) -> Value:
+        """r2 of each value of a grid, in each fold: fits to sums over rows, of all folds but one."""
+        names, folds, grid = [argument.arg for argument in fit.args.args], given.get("folds"), given.get("grid")
+        if len(names) != 3 or not isinstance(folds, int) or folds < 2 or not isinstance(grid, list | tuple):
+            raise not_known(fit, "write cross_validate(lambda X, y, a: ..., X, y, folds=5, grid=[...])")
+        train, held_out = self._algebra.statistics(
+            fit, self._algebra.matrix(fit, x), self._algebra.matrix(fit, y), folds
+        )
+        values = np.asarray(grid, float).tolist()
+        tried = self._algebra.constant(values, [1, len(values)], 2)
+        known = {names[0]: Part("X"), names[1]: Part("y"), names[2]: tried}
+        inner = Reader({**self._names, **known}, self._insert, Algebra(self._insert, train))
+        return self._algebra.r2(fit.body, inner.value(fit.body), held_out, tried)
 
     # -- tables
 
@@ -147,6 +221,8 @@ class Reader:
                 return self._aggregate(node, "count", bag, None, name)
             case Groups(bag=bag, name=name), _, [of] if method in AGGREGATES:
                 return self._aggregate(node, method, bag, self._column_name(bag, of), name)
+            case Matrix() | Part(), _, [] if method in REDUCTIONS:
+                return self._algebra.reduced(node, on, method, None)
             case Column(bag=bag, name=name), _, [] if method in AGGREGATES:
                 return self._aggregate(node, method, bag, name, None)
             case _:
@@ -168,7 +244,7 @@ class Reader:
         reader = RowReader({"row": bag}, self.value)
         labels = None if by is None else bag.dictionaries[by]
         if column is None:
-            return Number(self._inserted(reader.fold([("add", reader.constant(1.0))], by)), labels)
+            return Number(self._inserted(reader.fold([("add", reader.constant(1.0))], by)), labels, is_count=True)
         number = reader.number(ast.copy_location(_column(column), node))
         if method in KINDS:
             return Number(self._inserted(reader.fold([(KINDS[method], number)], by)), labels)
@@ -176,7 +252,7 @@ class Reader:
         self._insert(fold)
         total, count = fold.results
         if method == "count":
-            return Number(count, labels)
+            return Number(count, labels, is_count=True)
         mean = self._number_op(graph.DivOp, total, count, labels=labels)
         if method == "mean":
             return mean
@@ -196,6 +272,8 @@ class Reader:
     # -- numbers and names
 
     def _computed(self, node: ast.expr, op: ast.operator, a: Value, b: Value) -> Value:
+        if isinstance(a, Matrix | Part) or isinstance(b, Matrix | Part):
+            return self._algebra.computed(node, type(op), a, b)
         labels = next((x.labels for x in (a, b) if isinstance(x, Number) and x.labels is not None), None)
         return self._number_op(SIGNS[type(op)], self._as_number(node, a), self._as_number(node, b), labels=labels)
 

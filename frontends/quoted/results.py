@@ -36,8 +36,8 @@ def given(result: Value, arrays: Iterator[Any]) -> Any:
         case tuple():
             return tuple(given(item, arrays) for item in result)
         case Number():
-            found = np.asarray(next(arrays))
-            return float(found) if result.labels is None else dict(zip(result.labels, found.tolist(), strict=True))
+            found = np.asarray(next(arrays)).astype(np.int64 if result.is_count else np.float64)
+            return found.item() if result.labels is None else dict(zip(result.labels, found.tolist(), strict=True))
         case Matrix():
             return np.asarray(next(arrays))
         case Bag():

@@ -37,17 +37,30 @@ class Groups:
 
 @dataclass(frozen=True)
 class Number:
-    """A number that is computed of tables; with `labels`, one for each of these values of a column."""
+    """A number that is computed of tables; with `labels`, one for each of these values of a column.
+
+    is_count: whether it says how many rows there are.
+    """
 
     value: SSAValue
     labels: tuple[Any, ...] | None = None
+    is_count: bool = False
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """A matrix of rows, or with one axis a vector; `value` is a tensor."""
+    """A matrix of rows, or with one axis a vector; `value` is a tensor, whose first `batch` axes nobody has written."""
 
     value: SSAValue
+    batch: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """X or y of a training set, by `name`, of which only sums over rows are known."""
+
+    name: str
+    transposed: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,7 +70,7 @@ class Constant:
     value: Any
 
 
-Value = Bag | Column | Groups | Number | Matrix | Constant | tuple[Any, ...]
+Value = Bag | Column | Groups | Number | Matrix | Part | Constant | tuple[Any, ...]
 
 
 class NotKnown(UsageError):

@@ -103,6 +103,10 @@ class TrainingData(Protocol):
         """The same, to learn from how often each stands there. Raises Unsupported where parts of the rows learn."""
         ...
 
+    def first_missing(self, key: Any, missing: float | None) -> int | None:
+        """The first row in which a number of a column is missing. Raises Unsupported where parts of the rows learn."""
+        ...
+
     def __len__(self) -> int:
         """How many rows there are."""
         ...
@@ -112,7 +116,8 @@ class Emitter:
     """Appends to a function. `inputs` are the columns of its table by name, `parameters` the fitted numbers.
 
     dtypes: of the columns that there are, by key; None for what is no number. data: of a program that learns, what it
-    learns from. wide: whether numbers become those of double precision, whatever they are.
+    learns from; ones: of an encoder that learns, by its identity, how many it makes of all rows. wide: whether numbers
+    become those of double precision, whatever they are.
     """
 
     def __init__(
@@ -122,6 +127,7 @@ class Emitter:
         self.wide = wide
         self.data = data
         self.learned: dict[int, Learned] = {}
+        self.ones: dict[int, int] = {}
         self.block = Block(arg_types=[BagType.of(ROWS, {})])
         self.table: SSAValue = self.block.args[0]
         self.table.name_hint = "table"
@@ -145,8 +151,11 @@ class Emitter:
 
     # -- columns of the table
 
-    def numbers(self, x: Features) -> Numbers:
-        """A matrix of features: columns of numbers become one, whose type is the one that all of them fit in."""
+    def numbers(self, x: Features, missing: float | None = None) -> Numbers:
+        """A matrix of features: columns of numbers become one, whose type is the one that all of them fit in.
+
+        missing: the number that says that one is missing, where NaN does not.
+        """
         if isinstance(x, Numbers):
             return x
         if isinstance(x, Opaque):
@@ -157,7 +166,10 @@ class Emitter:
             raise Unsupported(f"numbers are computed of columns that hold none: {', '.join(texts)}")
         common = np.result_type(*[t for t in types if t is not None])
         dtype = "float32" if common == np.float32 and not self.wide else "float64"
-        names = self._columns([Input(key, dtype, optional=self._may_be_missing(key)) for key in x.keys])
+        marked = missing is not None
+        names = self._columns(
+            [Input(key, dtype, None, marked, marked or self._may_be_missing(key), missing) for key in x.keys]
+        )
         op = ToMatrixOp.of(self.table, columns=ArrayAttr([StringAttr(name) for name in names]))
         return Numbers(self.insert(op), frozenset(x.keys), x)
 
@@ -174,11 +186,11 @@ class Emitter:
 
     def _columns(self, wanted: Sequence[Input]) -> list[str]:
         """The names of columns of the table, which gets those that it does not have."""
-        known = {(given.key, given.dtype, given.dictionary): name for name, given in self.inputs.items()}
+        known = {_identity(given): name for name, given in self.inputs.items()}
         bag = bag_of(self.table)
         columns, optional, names = dict(bag.columns), {*bag.may_be_missing}, list[str]()
         for given in wanted:
-            identity = (given.key, given.dtype, given.dictionary)
+            identity = _identity(given)
             if identity not in known:
                 name = known[identity] = self._unused(given.key)
                 self.inputs[name] = given
@@ -227,6 +239,11 @@ class Emitter:
         ones = self.map(self.taken(x, [0]), [], one)
         pairs = PairsOp.of(ones.value, x.value, left=ints([0] * len(which)), right=ints(which))
         return Numbers(self.insert(pairs), x.missing)
+
+
+def _identity(given: Input) -> tuple[Any, ...]:
+    """What two columns of a program have in common that are one."""
+    return (given.key, given.dtype, given.dictionary, given.missing)
 
 
 Function = TypeVar("Function", bound=type["Step"])

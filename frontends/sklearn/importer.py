@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -10,7 +11,12 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
@@ -25,20 +31,30 @@ from tilework.dialects.matrix.base import matrix_of
 from tilework.dialects.support.shapes import element_type
 from tilework.frontends.sklearn.emitter import Array, Columns, Emitter, Features, Unsupported, convert
 from tilework.frontends.sklearn.programs import parts_of
+from tilework.frontends.sklearn.sparse_features import apart
 from tilework.frontends.sklearn.steps.clustering import distances
-from tilework.frontends.sklearn.untyped import check_is_fitted, is_exactly, known_names
+from tilework.frontends.sklearn.untyped import check_is_fitted, is_exactly, issparse, known_names, last_of
 from tilework.runtime.pipelines.columns import as_rows, column, dtype_of, names_of
 from tilework.runtime.pipelines.interface import Interface, Output
+
+WIDEST = ("int64", "uint64")
+"""Integers that float64 may not hold."""
 
 SHARES = (DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier)
 """Classifiers whose scores are probabilities, of two classes too."""
 
+MADE_OF_SCORES = (LogisticRegression, GradientBoostingClassifier, HistGradientBoostingClassifier)
+"""Classifiers whose probabilities are the logistic function, or the softmax, of their scores."""
+
 
 @dataclass(frozen=True)
 class Program:
-    """A module whose function @main is one method of an estimator, its fitted numbers, and how it is called."""
+    """A module whose function @main is one method of an estimator, its fitted numbers, and how it is called.
 
-    module: ModuleOp
+    There is no module where what is made are the ones of codes alone.
+    """
+
+    module: ModuleOp | None
     parameters: Mapping[str, Array]
     interface: Interface
 
@@ -53,13 +69,19 @@ def import_method(estimator: Any, rows: Any, method: str) -> Program:
     names = names_of(rows)
     keys = _keys(estimator, rows, names)
     e = Emitter({key: dtype_of(column(rows, key)) for key in keys})
-    value, output = _method(e, estimator, Columns(keys), method)
     if method == "transform":
-        _require_made(estimator.transform(rows), numpy_dtype(element_type(value.type)))
-    e.block.add_op(ReturnOp(value))
-    function = FuncOp("main", ([e.table.type], [value.type]), Region(e.block))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the rows are warned of is said when they are transformed
+            example = estimator.transform(rows)
+        value, output = _transform(e, estimator, Columns(keys), example)
+    else:
+        value, output = _method(e, estimator, Columns(keys), method)
     parts = parts_of(e.table.type, e.inputs)
     interface = Interface(keys, names is not None, parts, output, _finds_by_name(estimator))
+    if value is None:
+        return Program(None, e.parameters, interface)
+    e.block.add_op(ReturnOp(value))
+    function = FuncOp("main", ([e.table.type], [value.type]), Region(e.block))
     return Program(ModuleOp([function]), e.parameters, interface)
 
 
@@ -87,23 +109,49 @@ def _finds_by_name(estimator: Any) -> bool:
     return is_exactly(estimator, ColumnTransformer)
 
 
-def _require_made(example: Any, dtype: np.dtype[Any]) -> None:
-    """Refuse a transformer whose result for the example rows is no array of this type."""
+def _transform(e: Emitter, estimator: Any, x: Columns, example: Any) -> tuple[SSAValue | None, Output]:
+    """Features as a transformer makes them of the example rows. Raises Unsupported where they are of another type."""
+    last: Any = last_of(estimator)
+    made = (
+        distances(e, last, _before(e, estimator, x))
+        if is_exactly(last, KMeans)
+        else e.numbers(convert(e, estimator, x))
+    )
+    dtype = numpy_dtype(matrix_of(made.value).element_type)
+    if issparse(example):
+        if example.format != "csr":
+            raise Unsupported(f"it makes a {type(example).__name__}, no rows")
+        _require_type(e, example, dtype)
+        parts = parts_of(e.table.type, e.inputs)
+        numbers, sparse = apart(e, made.value, type(example).__name__, parts)
+        tensor = None if numbers is None else e.insert(ToTensorOp.of(numbers))
+        return tensor, Output("sparse", dtype=example.dtype.str, sparse=sparse)
     if not is_exactly(example, np.ndarray):
         raise Unsupported(f"it makes a {type(example).__name__}, no array")
-    if example.dtype != dtype:
+    _require_type(e, example, dtype)
+    tensor = e.insert(ToTensorOp.of(made.value))
+    if example.dtype == dtype:
+        return tensor, Output("rows")
+    return e.insert(graph.CastOp.of(tensor, to=i64)), Output("integers", dtype=example.dtype.str)
+
+
+def _require_type(e: Emitter, example: Any, dtype: np.dtype[Any]) -> None:
+    """Refuse numbers that are not those which are computed, nor integers that these hold."""
+    if example.dtype == dtype:
+        return
+    if example.dtype.kind not in "iub" or dtype != np.float64:
         raise Unsupported(f"it makes numbers of type {example.dtype}, not {dtype}")
+    if any(given.dictionary is None and str(e.dtypes[given.key]) in WIDEST for given in e.inputs.values()):
+        raise Unsupported("it makes integers of integers of 64 bits, which may be too large for float64")
 
 
 def _method(e: Emitter, estimator: Any, x: Columns, method: str) -> tuple[SSAValue, Output]:
-    last: Any = estimator.steps[-1][1] if is_exactly(estimator, Pipeline) else estimator
+    last: Any = last_of(estimator)
     if is_exactly(last, KMeans):
-        return _clusters(e, estimator, last, x, method)
+        return _clusters(e, estimator, x, method)
     made = e.numbers(convert(e, estimator, x))
     tensor = e.insert(ToTensorOp.of(made.value))
     columns = matrix_of(made.value).columns
-    if method == "transform":
-        return tensor, Output("rows")
     if not hasattr(last, "classes_"):
         flat = np.ndim(getattr(last, "coef_", [0])) == 1
         return tensor, Output("numbers" if flat else "rows")
@@ -116,20 +164,22 @@ def _method(e: Emitter, estimator: Any, x: Columns, method: str) -> tuple[SSAVal
         return _codes(e, tensor, columns), Output("classes", classes, np.asarray(last.classes_).dtype.str)
     if method == "predict_proba" and isinstance(last, SHARES):
         return tensor, Output("rows")
-    if method == "predict_proba" and isinstance(last, LogisticRegression | GradientBoostingClassifier):
+    if method == "predict_proba" and isinstance(last, MADE_OF_SCORES):
         return _probabilities(e, tensor, columns), Output("rows")
     raise Unsupported(f"it has no method {method} that is known")
 
 
-def _clusters(e: Emitter, estimator: Any, last: Any, x: Features, method: str) -> tuple[SSAValue, Output]:
-    """The nearest centre of each row, or the distances from all."""
-    if method == "transform":
-        before = convert(e, estimator[:-1], x) if estimator is not last and len(estimator.steps) > 1 else x
-        return e.insert(ToTensorOp.of(distances(e, last, before).value)), Output("rows")
+def _before(e: Emitter, estimator: Any, x: Features) -> Features:
+    """What the steps before the last one make."""
+    return convert(e, estimator[:-1], x) if is_exactly(estimator, Pipeline) and len(estimator.steps) > 1 else x
+
+
+def _clusters(e: Emitter, estimator: Any, x: Features, method: str) -> tuple[SSAValue, Output]:
+    """The nearest centre of each row."""
     if method != "predict":
         raise Unsupported(f"KMeans has no method {method} that is known")
     tensor = e.insert(ToTensorOp.of(e.numbers(convert(e, estimator, x)).value))
-    return _first_of(e, graph.ArgMinOp, tensor), Output("classes", tuple(range(last.n_clusters)), "<i4")
+    return _first_of(e, graph.ArgMinOp, tensor), Output("classes", tuple(range(last_of(estimator).n_clusters)), "<i4")
 
 
 def _codes(e: Emitter, scores: SSAValue, columns: int) -> SSAValue:

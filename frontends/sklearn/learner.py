@@ -13,13 +13,13 @@ from sklearn.pipeline import Pipeline
 from tilework.analysis.statistics_basis import ONE
 from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.engine import Engine
-from tilework.frontends.sklearn.programs import Recent, key_of, optimized
+from tilework.frontends.sklearn.programs import Recent, is_watched, key_of, optimized
 from tilework.frontends.sklearn.steps.composed import fitted_parts
 from tilework.frontends.sklearn.steps.linear import PENALIZED, Regression
 from tilework.frontends.sklearn.sums import Sums
-from tilework.frontends.sklearn.training import FIT, VALIDATE, Training, import_training, predictor_of
+from tilework.frontends.sklearn.training import FIT, VALIDATE, Training, import_training
 from tilework.frontends.sklearn.training_data import RowsAndTarget
-from tilework.frontends.sklearn.untyped import clone, is_exactly, issparse
+from tilework.frontends.sklearn.untyped import clone, is_exactly, issparse, last_of
 from tilework.interpreters.graph import evaluate_function
 from tilework.runtime.pipelines.columns import taken
 from tilework.runtime.pipelines.folding import State
@@ -47,7 +47,7 @@ class Lowered:
 def _is_as(given: Input, data: RowsAndTarget) -> bool:
     if given.dictionary is not None:
         return given.dictionary.values == data.encoded(given.key).ordered
-    return given.optional == data.is_incomplete(given.key)
+    return given.optional == (given.missing is not None or data.is_incomplete(given.key))
 
 
 _LOWERED = Recent[bytes, Lowered](32)
@@ -57,7 +57,7 @@ _LOWERED = Recent[bytes, Lowered](32)
 def lowered(estimator: Any, data: RowsAndTarget, penalties: int, score: str, engine: Engine) -> Lowered:
     """The programs of an estimator for data, penalties and a score. Raises Unsupported."""
     key = key_of(estimator, penalties, score)
-    found = None if key is None else _LOWERED.get(key)
+    found = None if key is None or is_watched() else _LOWERED.get(key)
     if found is None or not found.fits(data):
         found = _lowered(estimator, data, penalties, score, engine)
         if key is not None:
@@ -82,7 +82,7 @@ class Learner:
         self._engine, self._data, self._sums = engine, data, programs.sums
         self._shift = self._sums.placed(data.shifts(self._sums.parts))
         places = data.sample_places([Part((given,)) for given in self.training.inputs.values()])
-        rows, target = taken(data.frame, places), data.target[places]
+        rows, target = taken(data.frame, places), data.target[data.row_numbers(places)]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a few rows may be too few for the model, whose numbers are replaced
             self._fitted = clone(self.estimator).fit(rows, target)
@@ -136,7 +136,7 @@ class Learner:
         for learned in self.training.learned:
             own = {name: np.asarray(next(results)) for name in learned.vectors}
             learned.finish(counterparts[id(learned.estimator)], own, len(self._data))
-        Regression.finish(predictor_of(fitted), next(results), next(results), [*results])
+        Regression.finish(last_of(fitted), next(results), next(results), [*results])
         return fitted
 
     def _run(self, name: str, *inputs: Array) -> list[Array]:
@@ -158,7 +158,7 @@ def penalty_name(estimator: Any) -> str:
 
 def penalty_of(estimator: Any, candidate: Mapping[str, Any]) -> float:
     """The penalty of a candidate; 0 for what has none. Raises Unsupported for one that is no number above 0."""
-    last = predictor_of(estimator)
+    last = last_of(estimator)
     if not any(is_exactly(last, type_) for type_ in PENALIZED):
         return 0.0
     value: Any = candidate.get(penalty_name(estimator), last.alpha)

@@ -12,6 +12,12 @@ from tilework.frontends.sklearn.engine import Engine
 from tilework.frontends.sklearn.untyped import clone
 
 
+def require_here(rows: Any, why: Unsupported) -> None:
+    """Raise UsageError for rows of Dask that are not learned from by sums, which is why scikit-learn would have to."""
+    if type(rows).__module__.startswith("dask."):
+        raise UsageError(f"rows of Dask are learned from by sums over partitions: {why}")
+
+
 class Optimized(ABC):
     """Base of these. `fitted` is a clone of the estimator, which has all that is asked for otherwise.
 
@@ -30,8 +36,13 @@ class Optimized(ABC):
             self._explanation = self._fit(X, y, params)
         except Unsupported as why:
             self._stays(why)
+            require_here(X, why)
             self.fitted.fit(X, y, **params)
         return self
+
+    def unfitted(self) -> Self:
+        """A new one of the same estimator, which has learned nothing."""
+        return type(self)(self.fitted, self._engine, strict=self.strict)
 
     def explain(self) -> str:
         """What was fused in the last fit, and what stayed scikit-learn's, and why."""

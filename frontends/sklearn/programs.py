@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
@@ -61,12 +62,44 @@ def key_of(*parts: object) -> bytes | None:
         return None
 
 
+Watcher = Callable[[str, ModuleOp], object]
+"""Is told of a program, and where it is: "imported", `TO_COMPILE`, or the phase that it has been through."""
+
+TO_COMPILE = "to compile"
+"""Where a program is that becomes native code."""
+
+_WATCHERS: list[Watcher] = []
+
+
+@contextmanager
+def watched(watcher: Watcher) -> Generator[None]:
+    """Tell somebody of all programs that are made meanwhile; none that has been made before serves again."""
+    _WATCHERS.append(watcher)
+    try:
+        yield
+    finally:
+        _WATCHERS.remove(watcher)
+
+
+def is_watched() -> bool:
+    """Whether somebody wants to be told of programs."""
+    return bool(_WATCHERS)
+
+
 def optimized(phase: str, module: ModuleOp) -> None:
     """Run a phase. Raises Unsupported for programs that it refuses."""
+    tell("imported", module)
     try:
         run_phase(phase, make_context(), module)
     except CompileError as refused:
         raise Unsupported(str(refused)) from None
+    tell(phase, module)
+
+
+def tell(where: str, module: ModuleOp) -> None:
+    """Tell those who watch of a program."""
+    for watcher in _WATCHERS:
+        watcher(where, module)
 
 
 def alone(function: FuncOp) -> ModuleOp:

@@ -15,8 +15,9 @@ from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.learner import Learner, penalty_name, penalty_of
 from tilework.frontends.sklearn.optimized import Optimized
 from tilework.frontends.sklearn.training import SCORES
-from tilework.frontends.sklearn.training_data import RowsAndTarget, one_target
+from tilework.frontends.sklearn.training_data import one_target
 from tilework.frontends.sklearn.untyped import check_cv, clone, is_classifier, is_exactly
+from tilework.runtime.pipelines.columns import is_partitioned
 from tilework.runtime.pipelines.folding import State, joined, states_of_others
 
 
@@ -26,9 +27,9 @@ class OptimizedSearch(Optimized):
     def _fit(self, rows: Any, target: Any, params: Mapping[str, Any]) -> str:
         search = self.fitted
         score = _score_of(search, target, params)
-        data = RowsAndTarget(rows, target)
+        data = self._engine.rows_and_target(rows, target)
         splitter = check_cv(search.cv, data.target, classifier=is_classifier(search.estimator))
-        splits = list(splitter.split(rows, data.target))
+        splits = list(splitter.split(np.zeros((len(data), 1)) if is_partitioned(rows) else rows, data.target))
         folds = _folds(splits, len(data))
         candidates = _candidates(search)
         scores = np.empty((len(candidates), len(splits)))

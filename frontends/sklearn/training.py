@@ -27,7 +27,7 @@ from tilework.frontends.sklearn.emitter import (
     convert,
 )
 from tilework.frontends.sklearn.steps.linear import Regression, require_learned
-from tilework.frontends.sklearn.untyped import is_exactly
+from tilework.frontends.sklearn.untyped import is_exactly, last_of
 from tilework.runtime.pipelines.interface import Input
 
 FIT, VALIDATE = "fit", "validate"
@@ -79,17 +79,12 @@ def import_training(estimator: Any, data: TrainingData, penalties: int, score: s
     return Training(ModuleOp(functions), parameters, data.keys, data.dtypes, fitting.inputs, learned)
 
 
-def predictor_of(estimator: Any) -> Any:
-    """The last step of an estimator."""
-    return estimator.steps[-1][1] if is_exactly(estimator, Pipeline) else estimator
-
-
 def _fitted(e: Emitter, estimator: Any, keys: tuple[Any, ...], penalties: int) -> tuple[list[Any], Regression]:
     """Append the fit of an estimator to a table, a target and penalties, which become arguments; its steps before."""
     y = e.block.insert_arg(MatrixType.of(ROWS, f64, ["y"]), 1)
     given = e.block.insert_arg(tensor_type((penalties,), f64), 2)
     y.name_hint, given.name_hint = "y", "penalties"
-    last = predictor_of(estimator)
+    last = last_of(estimator)
     require_learned(last)
     steps: list[Any] = [inner for _, inner in estimator.steps[:-1]] if is_exactly(estimator, Pipeline) else []
     x = _features(e, steps, keys)

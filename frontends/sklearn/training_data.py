@@ -10,6 +10,7 @@ import numpy as np
 
 from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.untyped import issparse
+from tilework.runtime.pipelines.cluster import Pass, states_on
 from tilework.runtime.pipelines.columns import (
     Reader,
     as_rows,
@@ -20,7 +21,7 @@ from tilework.runtime.pipelines.columns import (
     taken,
 )
 from tilework.runtime.pipelines.encoded import EncodedColumn
-from tilework.runtime.pipelines.folding import BLOCK
+from tilework.runtime.pipelines.folding import BLOCK, State
 from tilework.runtime.pipelines.interface import Part
 
 DOUBLE: np.dtype[Any] = np.dtype(np.float64)
@@ -32,17 +33,27 @@ FIRST = 256
 """Rows among which a number is looked for that most rows have."""
 
 
+def require_dense(rows: Any) -> None:
+    """Refuse what is neither a frame nor an array of rows. Raises Unsupported."""
+    if issparse(rows):
+        raise Unsupported("the rows are a sparse matrix")
+    if type(rows).__module__.startswith("dask."):
+        raise Unsupported("the rows are an array of Dask")
+    if getattr(rows, "ndim", 2) == 1:
+        raise Unsupported("the rows are a vector")
+
+
 class Rows:
     """What something is fitted to. Raises Unsupported, and ValueError for what scikit-learn refuses."""
 
     def __init__(self, rows: Any):
-        if issparse(rows):
-            raise Unsupported("the rows are a sparse matrix")
+        require_dense(rows)
         self.frame: Any = as_rows(rows)
         names = names_of(self.frame)
         self.keys: tuple[Any, ...] = tuple(range(self.frame.shape[1]) if names is None else names)
         self.dtypes: dict[Any, np.dtype[Any] | None] = {key: dtype_of(column(self.frame, key)) for key in self.keys}
         self.target: Any = None
+        self._missing_rows: set[int] = set()
         self._readers: dict[Part, Reader] = {}
         self._encoded: dict[Any, EncodedColumn] = {}
 
@@ -62,6 +73,28 @@ class Rows:
     def whole(self, key: Any) -> EncodedColumn:
         """The same, for what is learned from how often values stand in all rows."""
         return self.encoded(key)
+
+    def first_missing(self, key: Any, missing: float | None) -> int | None:
+        """The first row in which a number of a column is missing, which every sample has from now on."""
+        found = self._absent(key, missing)
+        if not found.any():
+            return None
+        row = int(found.argmax())
+        self._missing_rows.add(row)
+        return row
+
+    def _absent(self, key: Any, missing: float | None) -> Array:
+        """Whether each number of a column is missing."""
+        values = numbers(column(self.frame, key), DOUBLE)
+        return np.isnan(values) if missing is None else values == missing
+
+    def row_numbers(self, places: Array) -> Array:
+        """The numbers that rows of the frame have among all."""
+        return places
+
+    def states_on(self, client: Any, given: Pass, groups: Array) -> list[State]:
+        """The state of each group of rows, computed by workers to which the rows are sent."""
+        return states_on(client, given, self.frame, self.target, groups)
 
     def blocks(self, parts: Sequence[Part]) -> Iterator[list[Array]]:
         """The arrays of a program on the rows, block after block."""
@@ -97,23 +130,23 @@ class Rows:
 
     def sample_places(self, parts: Sequence[Part]) -> Array:
         """The places of a few rows in which there is every value of a dictionary, and two numbers of every column."""
-        chosen = set(range(min(SAMPLE, len(self))))
+        chosen = {*range(min(SAMPLE, len(self))), *self._missing_rows}
         for given in (given for part in parts for given in part.inputs):
             if given.dictionary is not None:
                 found = self.encoded(given.key)
                 chosen.update(found.places[found.counts > 0].tolist())
             else:
-                chosen.update(self._two_values(given.key))
+                chosen.update(self._two_values(given.key, given.missing))
         return np.array(sorted(chosen))
 
-    def _two_values(self, key: Any) -> list[int]:
+    def _two_values(self, key: Any, missing: float | None) -> list[int]:
         """Rows in which different numbers of a column stand, if there are two; the first rows need no help."""
         first = numbers(column(self.frame, key)[:SAMPLE], DOUBLE)
-        if len(np.unique(first[~np.isnan(first)])) > 1:
+        if len(np.unique(first[~np.isnan(first) & (first != missing)])) > 1:
             return []
-        every = numbers(column(self.frame, key), DOUBLE)
-        known = int((~np.isnan(every)).argmax())
-        return [known, int(((every != every[known]) & ~np.isnan(every)).argmax())]
+        every, there = numbers(column(self.frame, key), DOUBLE), ~self._absent(key, missing)
+        known = int(there.argmax())
+        return [known, int(((every != every[known]) & there).argmax())]
 
     def sample(self, parts: Sequence[Part]) -> Any:
         """These rows."""
@@ -151,6 +184,10 @@ class RowsAndTarget(Rows):
     def whole(self, key: Any) -> EncodedColumn:
         """Nothing is learned from how often values stand in all rows. Raises Unsupported."""
         raise Unsupported(f"how often values of {key} occur in each training set is not summed")
+
+    def first_missing(self, key: Any, missing: float | None) -> int | None:
+        """Which columns are complete in a part of the rows is not known. Raises Unsupported."""
+        raise Unsupported(f"whether {key} is complete in each training set is not looked up")
 
     def blocks(self, parts: Sequence[Part]) -> Iterator[list[Array]]:
         """The same, and the target last."""

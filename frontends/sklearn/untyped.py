@@ -6,6 +6,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from sklearn.pipeline import Pipeline
+
 _BASE: Any = import_module("sklearn.base")
 _UTILS: Any = import_module("sklearn.utils")
 _SELECTION: Any = import_module("sklearn.model_selection")
@@ -22,6 +24,11 @@ check_cv: Callable[..., Any] = _SELECTION.check_cv
 def is_exactly(value: Any, type_: type) -> bool:
     """Whether a value is of a type, and not of a subclass, which may do anything."""
     return type(value) is type_
+
+
+def last_of(estimator: Any) -> Any:
+    """The last step of a pipeline; anything else as it is."""
+    return estimator.steps[-1][1] if is_exactly(estimator, Pipeline) else estimator
 
 
 def allows_missing(estimator: Any) -> bool:

@@ -13,7 +13,14 @@ from xdsl.ir import BlockArgument, SSAValue
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import ceildiv, const, var
 from tilework.analysis.sizes import size_of
-from tilework.dialects.graph.algorithms.block_quantized import PANEL, PRODUCT, ROW_SUMS, ROWS, SUM
+from tilework.dialects.graph.algorithms.block_quantized import (
+    PANEL,
+    PRODUCT,
+    ROW_SUMS,
+    ROWS,
+    SUM,
+    WORD,
+)
 from tilework.dialects.schedule import Tail
 from tilework.dialects.schedule.builder import ScheduleBuilder
 from tilework.dialects.te import ComputeOp, KernelOp
@@ -174,7 +181,8 @@ def _sum(s: ScheduleBuilder, form: BlockQuantizedForm, around: SSAValue, target:
     s.reorder([block, *_in_registers(s, axes, target)])
     facts = target.machine.prefetching
     if not facts.reads_ahead:
-        bytes_of_block = prod(extent.offset for _, extent in form.product.reduction) // 2 * PANEL
+        (_, words), _ = form.product.reduction
+        bytes_of_block = words.offset * WORD // 8 * PANEL
         s.prefetch(s.argument(form.words), block, max(facts.ahead_bytes // bytes_of_block, 1))
     return block
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -57,11 +58,30 @@ def states_on(client: Any, given: Pass, rows: Any, target: Array | None, groups:
         stop = min(start + RANGE, rows.shape[0])
         own = None if target is None else target[start:stop]
         tasks.append(client.submit(given.states, between(rows, start, stop), own, groups[start:stop], pure=False))
+    found: dict[int, State] = _tree(tasks, lambda *pair: client.submit(joined_groups, *pair, pure=False)).result()
+    return [found[group] for group in range(given.count)]
+
+
+def states_of_partitions(
+    client: Any, given: Pass, partitions: Sequence[Any], lengths: Sequence[int], target: Array | None, groups: Array
+) -> list[State]:
+    """The same of rows that lie in partitions of Dask, of so many rows each: none of them moves."""
+    delayed = import_module("dask").delayed
+    states, tasks = delayed(given.states), list[Any]()
+    stops = np.cumsum(lengths)
+    for partition, start, stop in zip(partitions, [0, *stops], stops, strict=False):
+        tasks.append(states(partition, None if target is None else target[start:stop], groups[start:stop]))
+    total = _tree(tasks, delayed(joined_groups))
+    found: dict[int, State] = client.compute(total).result()
+    return [found[group] for group in range(given.count)]
+
+
+def _tree(tasks: list[Any], join: Callable[..., Any]) -> Any:
+    """What joins tasks two by two."""
     while len(tasks) > 1:
         pairs = [tasks[i : i + 2] for i in range(0, len(tasks), 2)]
-        tasks = [client.submit(joined_groups, *pair, pure=False) if len(pair) == 2 else pair[0] for pair in pairs]
-    found: dict[int, State] = tasks[0].result()
-    return [found[group] for group in range(given.count)]
+        tasks = [join(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return tasks[0]
 
 
 def joined_groups(a: dict[int, State], b: dict[int, State]) -> dict[int, State]:

@@ -37,6 +37,11 @@ def as_rows(rows: Any) -> Any:
     return rows
 
 
+def is_partitioned(rows: Any) -> bool:
+    """Whether rows are a frame of Dask."""
+    return type(rows).__module__.startswith("dask.") and hasattr(rows, "to_delayed") and hasattr(rows, "columns")
+
+
 def is_array(value: object) -> bool:
     """Whether a value is an array of numpy."""
     return isinstance(value, np.ndarray)

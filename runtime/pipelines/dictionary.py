@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -27,7 +28,7 @@ class Dictionary:
     """Known values in the order of their codes. NaN is taken for `fill`, where there is one; None is a value.
 
     strict: whether another value is an error; else its code is `other`. groups: the code of each value, where several
-    values have the same; else each has its own number.
+    values have the same; else each has its own number. warning: what is said where there is another value, if anything.
     """
 
     values: tuple[Any, ...]
@@ -35,6 +36,7 @@ class Dictionary:
     strict: bool = False
     groups: tuple[int, ...] | None = None
     other: int = OTHER
+    warning: str = ""
 
     @property
     def size(self) -> int:
@@ -47,6 +49,8 @@ class Dictionary:
         if self.strict and (found == OTHER).any():
             unknown = list(dict.fromkeys(objects(column)[found == OTHER].tolist()))
             raise ValueError(f"Found unknown categories {unknown[:10]} during transform")
+        if self.warning and (found == OTHER).any():
+            warnings.warn(self.warning, UserWarning, stacklevel=2)
         if self.groups is None and self.other == OTHER:
             return found
         own = range(len(self.values)) if self.groups is None else self.groups

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tilework.runtime.pipelines.columns import arrow, dtype_of, objects, pyarrow
-from tilework.runtime.pipelines.dictionary import Dictionary
+from tilework.runtime.pipelines.dictionary import OTHER, Dictionary
 
 Array = NDArray[Any]
 
@@ -83,13 +83,21 @@ class EncodedColumn:
         places = {_NAN if v != v else v: i for i, v in enumerate(self.values)}
         return [counts[places[key]] if (key := _NAN if v != v else v) in places else 0 for v in values]
 
-    @cached_property
-    def most_frequent(self) -> Any:
-        """The value that stands there most often, of several the least; NaN is none. None where there is none."""
-        counts = np.array([0 if v != v else n for v, n in zip(self.values, self.counts, strict=True)], int)
+    def most_frequent(self, missing: Any = None) -> Any:
+        """The value that stands there most often, of several the least. None where there is none.
+
+        NaN is no value, nor is the one that says `missing`.
+        """
+        said = [v != v or (missing is not None and v == missing) for v in self.values]
+        counts = np.where(said, 0, self.counts)
         if not counts.any():
             return None
         return min(self.values[i] for i in np.flatnonzero(counts == counts.max()))
+
+    def known_in(self, dictionary: Dictionary, dropped: int | None) -> int:
+        """In how many rows there is a value that a dictionary knows and that has not the code that is dropped."""
+        codes = self.table(dictionary)
+        return int(self.counts[(codes >= 0) & (codes != (OTHER if dropped is None else dropped))].sum())
 
     def table(self, dictionary: Dictionary) -> Array:
         """The code of each value in a dictionary. Raises ValueError for one that it has to know."""

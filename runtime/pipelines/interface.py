@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tilework.runtime.pipelines.columns import Reader, as_rows, column, names_of, reader_of_numbers
 from tilework.runtime.pipelines.dictionary import Dictionary
 from tilework.runtime.pipelines.folding import BLOCK
+from tilework.runtime.pipelines.sparse import SparseColumns
 
 Array = NDArray[Any]
 
@@ -22,7 +23,8 @@ class Input:
     """A column of the table that a program takes: where it is found, what is in it.
 
     key: the name of a column of a frame, or the number of one of an array. dictionary: what its codes stand for; None
-    for numbers. finite: whether a missing number is an error. optional: whether a number may be missing.
+    for numbers. finite: whether a missing number is an error. optional: whether a number may be missing. missing: the
+    number that says so, besides NaN.
     """
 
     key: Any
@@ -30,6 +32,7 @@ class Input:
     dictionary: Dictionary | None = None
     finite: bool = False
     optional: bool = True
+    missing: float | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,10 @@ class Part:
     def _finite(self) -> list[int]:
         return [i for i, given in enumerate(self.inputs) if given.finite]
 
+    @cached_property
+    def _marks(self) -> dict[int, float]:
+        return {i: given.missing for i, given in enumerate(self.inputs) if given.missing is not None}
+
     @property
     def holds_codes(self) -> bool:
         """Whether these are codes of dictionaries."""
@@ -62,7 +69,8 @@ class Part:
             every = np.stack(codes, axis=1)
             return lambda start, stop: every[start:stop]
         read = reader_of_numbers(rows, self.keys, np.dtype(self.inputs[0].dtype))
-        return (lambda start, stop: self._checked(read(start, stop))) if checked else read
+        numbers: Reader = (lambda start, stop: self._checked(read(start, stop))) if checked else read
+        return (lambda start, stop: self._marked(numbers(start, stop))) if self._marks else numbers
 
     def _checked(self, made: Array) -> Array:
         """The numbers, if none is infinite, and none is missing where it is not filled in."""
@@ -74,17 +82,26 @@ class Part:
             raise ValueError("Input X contains NaN.")
         return made
 
+    def _marked(self, made: Array) -> Array:
+        """The numbers with NaN in the place of those that say that a number is missing."""
+        made = made.copy()
+        for i, mark in self._marks.items():
+            made[made[:, i] == mark, i] = np.nan
+        return made
+
 
 @dataclass(frozen=True)
 class Output:
     """What a result is: "rows" of numbers, "numbers", one for each row, or "classes", which are then listed.
 
-    dtype: of the classes, as numpy writes it.
+    "integers" are rows of these, "sparse" rows a sparse matrix, whose columns `sparse` tells. dtype: of the classes,
+    the integers or what is sparse, as numpy writes it.
     """
 
     kind: str
     classes: tuple[Any, ...] = ()
     dtype: str = "|O"
+    sparse: SparseColumns | None = None
 
     @cached_property
     def _classes(self) -> Array:
@@ -94,6 +111,8 @@ class Output:
         """The result of a call, as scikit-learn gives it."""
         if self.kind == "rows":
             return result
+        if self.kind == "integers":
+            return result.astype(self.dtype, copy=False)
         flat = result.reshape(-1)
         return flat if self.kind == "numbers" else self._classes[flat]
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tilework.algebra.errors import TileworkError
 from tilework.runtime.module import Module
-from tilework.runtime.pipelines.calls import in_blocks
+from tilework.runtime.pipelines.calls import result_of
 from tilework.runtime.pipelines.interface import Interface
 from tilework.runtime.pipelines.interface_text import from_json, to_json
 
@@ -24,16 +24,15 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Method:
-    """One method of an estimator: the code, and how it is called."""
+    """One method of an estimator: the code, if it needs some, and how it is called."""
 
-    module: Module
+    module: Module | None
     interface: Interface
 
-    def __call__(self, rows: Any) -> Array:
+    def __call__(self, rows: Any) -> Any:
         """The result for each row of a frame or array: one native call for each block of rows."""
         rows = self.interface.checked(rows)
-        made = in_blocks(self.module, self.interface.blocks(rows), rows.shape[0])
-        return self.interface.output.of(made)
+        return result_of(self.module, self.interface.output, self.interface.blocks(rows), rows.shape[0])
 
 
 class CompiledPipeline:
@@ -50,8 +49,11 @@ class CompiledPipeline:
         """The names of the methods that it has."""
         return tuple(self._methods)
 
-    def transform(self, rows: Any) -> Array:
-        """The features that the estimator makes of rows. Raises AttributeError where it is no transformer."""
+    def transform(self, rows: Any) -> Any:
+        """The features that the estimator makes of rows, an array or, where it makes one, a sparse matrix.
+
+        Raises AttributeError where it is no transformer.
+        """
         return self._method("transform")(rows)
 
     def predict(self, rows: Any) -> Array:
@@ -81,8 +83,9 @@ class CompiledPipeline:
                 with zipfile.ZipFile(path, "w") as archive:
                     for name, method in self._methods.items():
                         part = Path(folder) / name
-                        method.module.save(part)
-                        archive.write(part, f"{name}.tw")
+                        if method.module is not None:
+                            method.module.save(part)
+                            archive.write(part, f"{name}.tw")
                         archive.writestr(f"{name}.json", json.dumps(to_json(method.interface)))
             except OSError as error:
                 raise TileworkError(f"cannot write {path}: {error.strerror}") from None
@@ -93,8 +96,9 @@ class CompiledPipeline:
         methods: dict[str, Method] = {}
         try:
             with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(path) as archive:
-                for name in [n.removesuffix(".tw") for n in archive.namelist() if n.endswith(".tw")]:
-                    module = Module.load(archive.extract(f"{name}.tw", folder))
+                there = set(archive.namelist())
+                for name in [n.removesuffix(".json") for n in archive.namelist() if n.endswith(".json")]:
+                    module = Module.load(archive.extract(f"{name}.tw", folder)) if f"{name}.tw" in there else None
                     methods[name] = Method(module, from_json(json.loads(archive.read(f"{name}.json"))))
         except OSError as error:
             raise TileworkError(f"cannot read {path}: {error.strerror}") from None

@@ -13,3 +13,13 @@ func.func @trees(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %roots: tensor<2xi64>,
   %o = matrix.to_tensor %y : (!matrix.matrix<N x 1 x f64, [tree]>) -> tensor<?x1xf64, #graph.dims<[N, 1]>>
   func.return %o : tensor<?x1xf64, #graph.dims<[N, 1]>>
 }
+
+// Trees that compare in double precision round nothing.
+// CHECK-LABEL: func.func @wide
+// CHECK-NOT:     arith.truncf
+// CHECK:         te.compute "trees"
+func.func @wide(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %roots: tensor<2xi64>, %columns: tensor<9xi64>, %thresholds: tensor<9xf64>, %left: tensor<9xi64>, %right: tensor<9xi64>, %missing: tensor<9xi1>, %values: tensor<9x1xf64>) -> tensor<?x1xf64, #graph.dims<[N, 1]>> {
+  %y = matrix.trees %x, %roots, %columns, %thresholds, %left, %right, %missing, %values {depth = 2 : i64, wide} : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<2xi64>, tensor<9xi64>, tensor<9xf64>, tensor<9xi64>, tensor<9xi64>, tensor<9xi1>, tensor<9x1xf64>) -> !matrix.matrix<N x 1 x f64, [tree]>
+  %o = matrix.to_tensor %y : (!matrix.matrix<N x 1 x f64, [tree]>) -> tensor<?x1xf64, #graph.dims<[N, 1]>>
+  func.return %o : tensor<?x1xf64, #graph.dims<[N, 1]>>
+}

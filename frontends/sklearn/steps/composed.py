@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,31 @@ class Sequence(Step):
             if inner is not None and not isinstance(inner, str):
                 x = convert(e, inner, x)
         return x
+
+
+@dataclass(frozen=True)
+class Branch:
+    """What stands beside others in a composition; `which` of the columns it reads.
+
+    flat: whether it is given one column as a vector, as scikit-learn does where a name stands alone.
+    """
+
+    name: str
+    inner: Any
+    which: list[int]
+    flat: bool = False
+
+    def convert(self, e: Emitter, x: Features) -> Features | None:
+        """What it makes of its columns; None for what leaves none. Raises Unsupported."""
+        if isinstance(self.inner, str) and self.inner == "drop" or not self.which:
+            return None
+        if self.flat:
+            raise Unsupported(f"{self.name} is given one column as a vector")
+        if isinstance(x, Columns):
+            x = Columns(tuple(x.keys[i] for i in self.which), x.fills)
+        else:
+            x = e.taken(e.numbers(x), self.which)
+        return x if isinstance(self.inner, str) else convert(e, self.inner, x)
 
 
 @step(FeatureUnion)
@@ -49,40 +75,37 @@ class PerColumn(Step):
     def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
         weights: dict[str, float] = estimator.transformer_weights or {}
         parts: list[Features] = []
-        for name, inner, which in cls._parts(e, estimator, x):
-            if isinstance(inner, str) and inner == "drop":
-                continue
-            picked = cls._picked(e, x, which)
-            if isinstance(picked, Columns) and not picked.keys:
-                continue
-            made = picked if isinstance(inner, str) else convert(e, inner, picked)
-            parts.append(_weighted(e, made, weights.get(name)))
+        for branch in cls._branches(e, estimator, x):
+            made = branch.convert(e, x)
+            if made is not None:
+                parts.append(_weighted(e, made, weights.get(branch.name)))
         if not parts:
             raise Unsupported("ColumnTransformer that leaves no column")
         return _beside(e, parts)
 
     @classmethod
-    def _parts(cls, e: Emitter, estimator: Any, x: Features) -> list[tuple[str, Any, list[int]]]:
-        """The names of transformers, these, and the numbers of the columns of each."""
-        if e.data is None:
-            indices = estimator._transformer_to_input_indices  # noqa: SLF001  the attribute that holds them all
-            return [(name, inner, list(indices[name])) for name, inner, _ in estimator.transformers_]
-        if not isinstance(x, Columns):
-            raise Unsupported("ColumnTransformer behind another step is not learned")
-        if callable(estimator.remainder) or not isinstance(estimator.remainder, str):
-            raise Unsupported("ColumnTransformer with an estimator for the remainder is not learned")
-        parts: list[tuple[str, Any, list[int]]] = []
-        for name, inner, given in estimator.transformers:
-            parts.append((name, inner, _numbers_of(e, x, given)))
-        taken = {i for _, _, which in parts for i in which}
-        rest = [i for i in range(len(x.keys)) if i not in taken]
-        return [*parts, ("remainder", estimator.remainder, rest)]
+    def _branches(cls, e: Emitter, estimator: Any, x: Features) -> list[Branch]:
+        """The transformers, fitted or not yet."""
+        if e.data is not None:
+            return branches_of(e, estimator, x)
+        indices = estimator._transformer_to_input_indices  # noqa: SLF001  the attribute that holds them all
+        return [Branch(name, inner, list(indices[name])) for name, inner, _ in estimator.transformers_]
 
-    @classmethod
-    def _picked(cls, e: Emitter, x: Features, which: list[int]) -> Features:
-        if isinstance(x, Columns):
-            return Columns(tuple(x.keys[i] for i in which), x.fills)
-        return e.taken(e.numbers(x), which)
+
+def branches_of(e: Emitter, estimator: Any, x: Features) -> list[Branch]:
+    """What stands side by side in a composition that is to be fitted. Raises Unsupported."""
+    if not isinstance(x, Columns):
+        raise Unsupported(f"{type(estimator).__name__} behind another step is not learned")
+    every = list(range(len(x.keys)))
+    if is_exactly(estimator, FeatureUnion):
+        return [Branch(name, inner, every) for name, inner in estimator.transformer_list]
+    made: list[Branch] = []
+    for name, inner, given in estimator.transformers:
+        if callable(given):
+            given = given(e.data.frame if e.data is not None else None)
+        made.append(Branch(name, inner, _numbers_of(x, given), is_exactly(given, str) or is_exactly(given, int)))
+    taken = {i for branch in made for i in branch.which}
+    return [*made, Branch("remainder", estimator.remainder, [i for i in every if i not in taken])]
 
 
 def _weighted(e: Emitter, x: Features, weight: float | None) -> Features:
@@ -102,10 +125,8 @@ def _beside(e: Emitter, parts: list[Features]) -> Features:
     return opaque or e.beside([e.numbers(part) for part in parts])
 
 
-def _numbers_of(e: Emitter, x: Columns, given: Any) -> list[int]:
+def _numbers_of(x: Columns, given: Any) -> list[int]:
     """The numbers of the columns that a transformer is given, as scikit-learn finds them."""
-    if callable(given):
-        given = given(e.data.frame if e.data is not None else None)
     try:
         if is_exactly(given, slice):
             return list(range(len(x.keys))[_between(x, given)])
@@ -133,6 +154,6 @@ def fitted_parts(estimator: Any, fitted: Any) -> Iterator[tuple[int, Any]]:
     elif is_exactly(estimator, FeatureUnion):
         lists = (estimator.transformer_list, fitted.transformer_list)
     elif is_exactly(estimator, ColumnTransformer):
-        lists = (estimator.transformers, fitted.transformers_)
-    for inner, inner_fitted in zip(*lists, strict=False):  # the last of a column transformer is what remains
+        lists = ([*estimator.transformers, ("remainder", estimator.remainder)], fitted.transformers_)
+    for inner, inner_fitted in zip(*lists, strict=False):  # nothing stands for what remains where nothing does
         yield from fitted_parts(inner[1], inner_fitted[1])

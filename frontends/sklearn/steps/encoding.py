@@ -34,11 +34,11 @@ def columns_of(estimator: Any, x: Features) -> Columns:
 
 
 def float_name(estimator: Any) -> str:
-    """The name of the floating-point type that an encoder makes. Raises Unsupported for any other."""
-    name = np.dtype(estimator.dtype).name
-    if name not in FLOATS:
-        raise Unsupported(f"{type(estimator).__name__}(dtype={name})")
-    return name
+    """The name of the floating-point type that holds what an encoder makes. Raises Unsupported where none does."""
+    dtype = np.dtype(estimator.dtype)
+    if dtype.kind not in "iub" and dtype.name not in FLOATS:
+        raise Unsupported(f"{type(estimator).__name__}(dtype={dtype.name})")
+    return dtype.name if dtype.name in FLOATS else "float64"
 
 
 def fitted_to(e: Emitter, estimator: Any, x: Columns) -> Any:
@@ -102,15 +102,25 @@ def _array(values: list[Any]) -> Array:
 def dictionary_of(encoder: Any, column: int, fill: Any, *, strict: bool) -> Dictionary:
     """What an encoder makes of the values of a column: infrequent ones, if there are some, are one."""
     values: tuple[Any, ...] = tuple(encoder.categories_[column].tolist())
+    warning = _warning(encoder, column)
     mapping = encoder._default_to_infrequent_mappings[column] if encoder._infrequent_enabled else None  # noqa: SLF001
     if mapping is None:
-        return Dictionary(values, fill, strict)
+        return Dictionary(values, fill, strict, warning=warning)
     groups = mapping.tolist()
     infrequent = max(groups)
     if len(groups) < len(values):  # a missing value keeps a place of its own
         groups.append(infrequent + 1)
     other = infrequent if encoder.handle_unknown in ("infrequent_if_exist", "warn") else OTHER
-    return Dictionary(values, fill, strict, tuple(groups), other)
+    return Dictionary(values, fill, strict, tuple(groups), other, warning)
+
+
+def _warning(encoder: Any, column: int) -> str:
+    """What an encoder says of a column with values that it does not know, if it says something."""
+    mode = encoder.handle_unknown
+    if not is_exactly(encoder, OneHotEncoder) or mode == "error" or (mode != "warn" and encoder.drop is None):
+        return ""
+    found = f"Found unknown categories in columns [{column}] during transform. These unknown categories will be"
+    return f"{found} encoded as {'all zeros' if mode == 'ignore' else 'the infrequent category.'}"
 
 
 @step(OneHotEncoder)
@@ -121,19 +131,21 @@ class OneHot(Step):
     def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
         columns = columns_of(estimator, x)
         dtype, strict = float_name(estimator), estimator.handle_unknown == "error"
-        if estimator.handle_unknown == "warn":
-            raise Unsupported("OneHotEncoder(handle_unknown='warn')")
         encoder = fitted_to(e, estimator, columns)
         parts: list[Numbers] = []
+        ones = 0
         for i, key in enumerate(columns.keys):
             dictionary = dictionary_of(encoder, i, columns.fills.get(key), strict=strict)
             name = StringAttr(e.codes(key, dictionary))
             part = Numbers(e.insert(OneHotOp.of(e.table, column=name, dtype=FLOATS[dtype])))
             without: int | None = None if encoder.drop_idx_ is None else encoder.drop_idx_[i]
-            if without is not None:
-                dropped = without if dictionary.groups is None else dictionary.groups[without]
+            dropped = without if without is None or dictionary.groups is None else dictionary.groups[without]
+            if dropped is not None:
                 part = e.taken(part, [code for code in range(dictionary.size) if code != dropped])
+            if e.data is not None:
+                ones += e.data.encoded(key).known_in(dictionary, dropped)
             parts.append(part)
+        e.ones[id(estimator)] = ones
         return e.beside(parts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,23 +34,41 @@ class Imputer(FittedStep):
 
     @classmethod
     def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
-        missing: Any = estimator.missing_values
-        is_nan = missing is not None and missing != missing
-        has_words = isinstance(x, Columns) and any(e.dtypes[key] is None for key in x.keys)
-        if not is_nan and (e.data is not None or has_words or not isinstance(missing, int | float)):
-            raise Unsupported(f"SimpleImputer(missing_values={missing!r}), which is not NaN")
-        if estimator.add_indicator and (e.data is not None or has_words):
-            raise Unsupported("SimpleImputer(add_indicator=True) is not learned, nor known of words")
-        if isinstance(x, Columns) and has_words:
+        missing = _mark(estimator)
+        if isinstance(x, Columns) and any(e.dtypes[key] is None for key in x.keys):
+            if missing is not None or estimator.add_indicator:
+                raise Unsupported("SimpleImputer of words with missing_values, or with add_indicator=True")
             return cls._words(e, estimator, x)
-        matrix = e.numbers(x)
-        if not is_nan:
-            matrix = e.map(e.refuse_missing(matrix), [], _nan_for(missing))
+        if missing is None or isinstance(x, Columns):
+            matrix = e.numbers(x, missing)
+        elif e.data is None:
+            matrix = e.map(e.refuse_missing(e.numbers(x)), [], _nan_for(missing))
+        else:
+            raise Unsupported(f"SimpleImputer(missing_values={missing!r}) of numbers that are computed")
         made = super().convert(e, estimator, matrix)
         if not estimator.add_indicator:
             return made
-        features = estimator.indicator_.features_.tolist()
+        features = cls._incomplete(e, estimator, matrix)
+        if not features:
+            return made
         return e.beside([e.numbers(made), Numbers(e.map(e.taken(matrix, features), [], _is_missing).value)])
+
+    @classmethod
+    def _incomplete(cls, e: Emitter, estimator: Any, x: Numbers) -> list[int]:
+        """The columns that have an indicator: those in which a number is missing when it is fitted."""
+        if e.data is None:
+            return estimator.indicator_.features_.tolist()
+        if x.source is None:
+            raise Unsupported("SimpleImputer(add_indicator=True) of numbers that are computed")
+        rows = [e.data.first_missing(key, _mark(estimator)) for key in x.source.keys]
+        features = [i for i, row in enumerate(rows) if row is not None]
+
+        def finish(fitted: Any, vectors: dict[str, Array], rows: int) -> None:
+            cls.finish(fitted, vectors, rows)
+            fitted.indicator_.features_ = np.array(features, fitted.indicator_.features_.dtype)
+
+        e.learned[id(estimator)] = replace(e.learned[id(estimator)], finish=finish)
+        return features
 
     @classmethod
     def _words(cls, e: Emitter, estimator: Any, x: Columns) -> Features:
@@ -78,7 +97,7 @@ class Imputer(FittedStep):
                 value = 0.0 if estimator.fill_value is None else estimator.fill_value
                 return {"fill": e.parameter("simpleimputer.fill", np.full(matrix_of(x.value).columns, value))}
             case "most_frequent" if e.data is not None and isinstance(x.source, Columns):
-                found = [e.data.whole(key).most_frequent for key in x.source.keys]
+                found = [e.data.whole(key).most_frequent(_mark(estimator)) for key in x.source.keys]
                 return {"fill": e.parameter("simpleimputer.fill", np.array(found, np.float64))}
             case strategy:
                 raise Unsupported(f"SimpleImputer(strategy={strategy!r}) of numbers is not learned")
@@ -101,6 +120,16 @@ class Imputer(FittedStep):
         return e.taken(filled, np.flatnonzero(~without).tolist()) if without.any() else filled
 
 
+def _mark(estimator: Any) -> float | None:
+    """The number that says that one is missing; None where NaN does. Raises Unsupported for anything else."""
+    missing: Any = estimator.missing_values
+    if missing is not None and missing != missing:
+        return None
+    if not isinstance(missing, int | float):
+        raise Unsupported(f"SimpleImputer(missing_values={missing!r})")
+    return float(missing)
+
+
 def _nan_for(missing: Any) -> Callable[[KernelBuilder, Scalar], Scalar]:
     """NaN in the place of the number that stands for what is missing."""
     number = float(missing)
@@ -120,7 +149,7 @@ def _word(data: TrainingData, estimator: Any, key: Any) -> Any:
             return "missing_value" if estimator.fill_value is None else estimator.fill_value
         case "most_frequent":
             try:
-                return data.whole(key).most_frequent
+                return data.whole(key).most_frequent()
             except TypeError:
                 raise Unsupported(f"the most frequent values of {key} have no order") from None
         case strategy:

@@ -93,10 +93,15 @@ class Regression:
         return e.map(Numbers(left), [self.intercept], minus).value
 
 
+def is_learned(estimator: Any) -> bool:
+    """Whether an estimator is a regression whose fit follows from sums over rows, with some parameters at least."""
+    return any(is_exactly(estimator, type_) for type_ in LEARNED)
+
+
 def require_learned(estimator: Any) -> None:
     """Refuse regressions that scikit-learn does not find from sums over rows, or finds up to a tolerance alone."""
     name = type(estimator).__name__
-    if not any(is_exactly(estimator, type_) for type_ in LEARNED):
+    if not is_learned(estimator):
         raise Unsupported(f"the fit of {name} is no sum over rows")
     if is_exactly(estimator, Ridge) and estimator.solver not in ("auto", "cholesky", "svd"):
         raise Unsupported(f"Ridge(solver={estimator.solver!r}), which is only as exact as its tol")

@@ -19,12 +19,14 @@ from tilework.frontends.sklearn.emitter import (
     Features,
     FittedStep,
     Numbers,
+    Opaque,
     Unsupported,
     columns_count,
     step,
 )
 from tilework.frontends.sklearn.steps.linear import require_one_type
 from tilework.frontends.sklearn.steps.scaling import divide, subtract
+from tilework.frontends.sklearn.untyped import is_exactly
 from tilework.transforms.matrix.writer import TensorWriter
 
 
@@ -33,6 +35,13 @@ class Components(FittedStep):
     """x W - mean W, divided by the standard deviations where it whitens."""
 
     NARROW = True
+
+    @classmethod
+    def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
+        if e.data is None or not is_exactly(estimator.n_components, float):
+            return super().convert(e, estimator, x)
+        cls.vectors(e, estimator, e.numbers(x))
+        return Opaque(f"PCA(n_components={estimator.n_components}) keeps as many columns as the rows say")
 
     @classmethod
     def known(cls, estimator: Any) -> dict[str, Array]:
@@ -48,8 +57,10 @@ class Components(FittedStep):
         assert e.data is not None
         rows, columns = len(e.data), columns_count(x)
         kept = min(rows, columns) if estimator.n_components is None else estimator.n_components
-        if not isinstance(kept, int):
-            raise Unsupported(f"PCA(n_components={kept!r}), which depends on the rows")
+        if is_exactly(kept, float):
+            kept = columns  # all of them, of which `finish` takes the first
+        if not is_exactly(kept, int):
+            raise Unsupported(f"PCA(n_components={kept!r})")
         small = columns <= 1000 and rows >= 10 * columns  # what scikit-learn's `auto` looks at
         exact = small or max(rows, columns) <= 500 or kept >= 0.8 * min(rows, columns)
         if estimator.svd_solver not in ("full", "covariance_eigh") and (estimator.svd_solver != "auto" or not exact):
@@ -80,7 +91,10 @@ class Components(FittedStep):
     @classmethod
     def finish(cls, fitted: Any, vectors: dict[str, Array], rows: int) -> None:
         variances, kept = vectors["variances"], vectors["components"].shape[1]
-        fitted.mean_, fitted.components_ = vectors["centre"], vectors["components"].T
+        if is_exactly(fitted.n_components, float):
+            shares = np.cumsum(variances) / variances.sum()
+            kept = int((shares <= fitted.n_components).sum()) + 1
+        fitted.mean_, fitted.components_ = vectors["centre"], vectors["components"].T[:kept]
         fitted.n_samples_, fitted.n_components_ = rows, kept
         fitted.explained_variance_ = variances[:kept]
         fitted.explained_variance_ratio_ = variances[:kept] / variances.sum()

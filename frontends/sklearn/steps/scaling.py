@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
 from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import SSAValue
 
@@ -153,3 +153,19 @@ class MaxAbs(FittedStep):
     def apply(cls, e: Emitter, estimator: Any, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
         x = e.map(x, [vectors["scale"]], _divide_wide)
         return e.map(x, [], clipped(-1.0, 1.0)) if getattr(estimator, "clip", False) else x
+
+
+@step(RobustScaler)
+class Robust(FittedStep):
+    """(x - center) / scale, as two operations that round; medians and quantiles are not learned from sums."""
+
+    @classmethod
+    def known(cls, estimator: Any) -> dict[str, Array]:
+        vectors = {"center": estimator.center_, "scale": estimator.scale_}
+        return {name: np.asarray(vector) for name, vector in vectors.items() if vector is not None}
+
+    @classmethod
+    def apply(cls, e: Emitter, estimator: Any, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
+        if "center" in vectors:
+            x = e.map(x, [vectors["center"]], subtract)
+        return e.map(x, [vectors["scale"]], divide) if "scale" in vectors else x

@@ -11,11 +11,13 @@ from sklearn.ensemble import (
     ExtraTreesRegressor,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from xdsl.dialects.builtin import IntegerAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, UnitAttr, i64
 from xdsl.ir import SSAValue
 
 from tilework.dialects.matrix import TreesOp
@@ -60,12 +62,13 @@ class Nodes:
             depth,
         )
 
-    def sums(self, e: Emitter, x: Numbers) -> Numbers:
-        """Append the sums of the values of leaves."""
+    def sums(self, e: Emitter, x: Numbers, *, wide: bool = False) -> Numbers:
+        """Append the sums of the values of leaves; `wide`: of trees that compare numbers in double precision."""
         arrays = {"roots": self.roots, "columns": self.columns, "thresholds": self.thresholds}
         arrays |= {"left": self.left, "right": self.right, "missing": self.missing_left, "values": self.values}
         tables: list[SSAValue] = [e.parameter(f"trees.{name}", array, _dtype(array)) for name, array in arrays.items()]
-        return Numbers(e.insert(TreesOp.of(x.value, *tables, depth=IntegerAttr(self.depth, i64))))
+        width = {"wide": UnitAttr()} if wide else {}
+        return Numbers(e.insert(TreesOp.of(x.value, *tables, depth=IntegerAttr(self.depth, i64), **width)))
 
 
 def _links(children: Array, root: int) -> Array:
@@ -132,3 +135,39 @@ class Boosted(Step):
             return begin + v * rate
 
         return e.map(e.beside(columns), vectors, function)
+
+
+@step(HistGradientBoostingRegressor, HistGradientBoostingClassifier)
+class BinnedBoosted(Step):
+    """What it begins with, and the sums over all rounds, with a column for each class."""
+
+    @classmethod
+    def convert(cls, e: Emitter, estimator: Any, x: Features) -> Features:
+        name = type(estimator).__name__
+        if estimator.is_categorical_ is not None:
+            raise Unsupported(f"{name} with categories")
+        if hasattr(estimator, "loss") and estimator.loss in ("poisson", "gamma"):
+            raise Unsupported(f"{name}(loss={estimator.loss!r})")
+        matrix = e.numbers(x)
+        rounds = list(zip(*([tree.nodes for tree in each] for each in estimator._predictors), strict=True))  # noqa: SLF001
+        columns = [_binned(list(trees)).sums(e, matrix, wide=True) for trees in rounds]
+        begin = e.parameter("boosting.begin", np.ravel(estimator._baseline_prediction))  # noqa: SLF001
+
+        def function(k: KernelBuilder, v: Scalar, begin: Scalar) -> Scalar:
+            return begin + v
+
+        return e.map(e.beside(columns), [begin], function)
+
+
+def _binned(trees: list[Array]) -> Nodes:
+    """The nodes of trees, each in scikit-learn's array of records."""
+    roots = np.cumsum([0, *(len(nodes) for nodes in trees)])[:-1]
+    every = np.concatenate(trees)
+    here, leaf = np.arange(len(every)), every["is_leaf"].astype(bool)
+    first = np.repeat(roots, [len(nodes) for nodes in trees])
+    left, right = (np.where(leaf, here, first + every[side].astype(np.int64)) for side in ("left", "right"))
+    columns, goes_left = every["feature_idx"].astype(np.int64), every["missing_go_to_left"].astype(bool)
+    depth = int(every["depth"].max())
+    if depth > DEEPEST:
+        raise Unsupported(f"a tree of depth {depth}, which is above {DEEPEST}")
+    return Nodes(roots, columns, every["num_threshold"], left, right, goes_left, every["value"][:, None], depth)

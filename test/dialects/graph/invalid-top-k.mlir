@@ -45,3 +45,11 @@ func.func @types(%x: tensor<2x3xf32>) {
   %v, %i = graph.top_k %x {axis = 1 : i64, count = 1 : i64, largest = true} : (tensor<2x3xf32>) -> (tensor<2x1xf32>, tensor<2x1xi32>)
   func.return
 }
+
+// -----
+
+func.func @untold(%x: tensor<2x3xf32>) {
+  // expected-error@+1 {{the input does not tell what K is}}
+  %v, %i = graph.top_k %x {axis = 1 : i64, count = #graph.dims<[K]>, largest = true} : (tensor<2x3xf32>) -> (tensor<2x?xf32, #graph.dims<[2, K]>>, tensor<2x?xi64, #graph.dims<[2, K]>>)
+  func.return
+}

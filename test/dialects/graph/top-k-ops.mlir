@@ -40,3 +40,15 @@ func.func @one(%x: tensor<1x5x2xf16>) -> tensor<1x1x2xf16> {
   %v, %i = graph.top_k %x {axis = 1 : i64, count = 1 : i64, largest = true} : (tensor<1x5x2xf16>) -> (tensor<1x1x2xf16>, tensor<1x1x2xi64>)
   func.return %v : tensor<1x1x2xf16>
 }
+
+// All of an open axis are put in order: as deep as the heap is, as the number of its elements has digits.
+// CHECK-LABEL: func.func @all
+// TE-LABEL: te.kernel @top_k_3(
+// TE:         loop.for {{.*}} = 0 to 63 "i0"
+// TE:         loop.for {{.*}} = 0 to %N "i0"
+// TE:         loop.for {{.*}} = 0 to %N floordiv 2 "i0"
+func.func @all(%x: tensor<?xf32, #graph.dims<[N]>>) -> tensor<?xi64, #graph.dims<[N]>> {
+  // CHECK: %v, %i = graph.top_k %x {axis = 0 : i64, count = #graph.dims<[N]>, largest = false} : (tensor<?xf32, #graph.dims<[N]>>) -> (tensor<?xf32, #graph.dims<[N]>>, tensor<?xi64, #graph.dims<[N]>>)
+  %v, %i = graph.top_k %x {axis = 0 : i64, count = #graph.dims<[N]>, largest = false} : (tensor<?xf32, #graph.dims<[N]>>) -> (tensor<?xf32, #graph.dims<[N]>>, tensor<?xi64, #graph.dims<[N]>>)
+  func.return %i : tensor<?xi64, #graph.dims<[N]>>
+}

@@ -221,3 +221,35 @@ func.func @f(%x: !matrix.matrix<N x 2 x f64, [a, b]>) {
   }
   func.return
 }
+
+// -----
+
+func.func @solve(%a: tensor<2x3xf64>, %b: tensor<2x1xf64>) {
+  // expected-error @+1 {{tensor<2x3xf64> is no square matrix for as many rows as tensor<2x1xf64> has}}
+  %w = matrix.solve %a, %b : (tensor<2x3xf64>, tensor<2x1xf64>) -> tensor<3x1xf64>
+  func.return
+}
+
+// -----
+
+func.func @solve_narrow(%a: tensor<2x2xf32>, %b: tensor<2x1xf32>) {
+  // expected-error @+1 {{equations are solved in f64, not of tensor<2x2xf32> and tensor<2x1xf32>}}
+  %w = matrix.solve %a, %b : (tensor<2x2xf32>, tensor<2x1xf32>) -> tensor<2x1xf32>
+  func.return
+}
+
+// -----
+
+func.func @one_fold(%x: tensor<8x3xf64>) {
+  // expected-error @+1 {{rows are split into two folds or more, not into 1}}
+  %g = matrix.fold_grams %x {folds = 1 : i64} : (tensor<8x3xf64>) -> tensor<1x3x3xf64>
+  func.return
+}
+
+// -----
+
+func.func @fold_vector(%x: tensor<8xf64>) {
+  // expected-error @+1 {{tensor<8xf64> is no matrix of f64 with a known number of columns}}
+  %g = matrix.fold_grams %x {folds = 2 : i64} : (tensor<8xf64>) -> tensor<2x3x3xf64>
+  func.return
+}

@@ -48,6 +48,8 @@ func.func @trees(%x: !matrix.matrix<N x 2 x f32, [a, b]>, %roots: tensor<2xi64>,
   // CHECK-NEXT: matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64}
   // CHECK-SAME:   -> !matrix.matrix<N x 3 x f64, [tree * 3]>
   %y = matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64} : (!matrix.matrix<N x 2 x f32, [a, b]>, tensor<2xi64>, tensor<9xi64>, tensor<9xf64>, tensor<9xi64>, tensor<9xi64>, tensor<9xi1>, tensor<9x3xf64>) -> !matrix.matrix<N x 3 x f64, [tree * 3]>
+  // CHECK-NEXT: matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64, wide}
+  %z = matrix.trees %x, %roots, %columns, %thresholds, %columns, %columns, %missing, %values {depth = 3 : i64, wide} : (!matrix.matrix<N x 2 x f32, [a, b]>, tensor<2xi64>, tensor<9xi64>, tensor<9xf64>, tensor<9xi64>, tensor<9xi64>, tensor<9xi1>, tensor<9x3xf64>) -> !matrix.matrix<N x 3 x f64, [tree * 3]>
   func.return
 }
 
@@ -82,5 +84,14 @@ func.func @folds(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %shift: tensor<2xf64>)
   %r, %k, %t, %q, %l, %h = matrix.summary %x, %shift : (!matrix.matrix<N x 2 x f64, [a, b]>, tensor<2xf64>) -> (tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>)
   // CHECK-NEXT: matrix.divisor %high
   %d = matrix.divisor %high : (tensor<2xf64>) -> tensor<2xf64>
+  func.return
+}
+
+// CHECK-LABEL: func.func @solving
+func.func @solving(%a: tensor<4x1x2x2xf64>, %b: tensor<3x2x1xf64>, %x: tensor<?x3xf64, #graph.dims<[N, 3]>>) {
+  // CHECK-NEXT: matrix.solve %a, %b : (tensor<4x1x2x2xf64>, tensor<3x2x1xf64>) -> tensor<4x3x2x1xf64>
+  %w = matrix.solve %a, %b : (tensor<4x1x2x2xf64>, tensor<3x2x1xf64>) -> tensor<4x3x2x1xf64>
+  // CHECK-NEXT: matrix.fold_grams %x {folds = 5 : i64}
+  %g = matrix.fold_grams %x {folds = 5 : i64} : (tensor<?x3xf64, #graph.dims<[N, 3]>>) -> tensor<5x3x3xf64>
   func.return
 }

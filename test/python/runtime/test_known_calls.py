@@ -251,7 +251,7 @@ def test_every_dimension_of_every_array_is_looked_at():
     sizes = copy_module()._sizes.of(((1, 4),))  # pyright: ignore[reportPrivateUsage]
     calls = KnownCalls(code, [((2, 3), f32), ((), i32)], [((4,), f32), ((0, 5), i32)], b"", sizes)
     x, s = np.zeros((2, 3), f32), np.zeros((), i32)
-    status, outputs = calls.call([x, s], 0, 1)
+    status, outputs, _ = calls.call([x, s], 0, 1)
     assert (status, [(o.shape, o.dtype) for o in outputs]) == (0, [((4,), f32), ((0, 5), i32)])
     for others in ([x, x], [s, s], [s, x], [x, s.astype(f32)], [x[:1], s], [x[:, :2].copy(), s], [x.T, s], [x, 0]):
         assert calls.call(others, 0, 1)[0] == UNLIKE

@@ -59,3 +59,25 @@ func.func @squares(%x: !matrix.matrix<N x 1 x f64, [a]>) -> tensor<1xf64> {
   %m, %v, %n = matrix.moments %y : (!matrix.matrix<N x 1 x f64, [a]>) -> (tensor<1xf64>, tensor<1xf64>, tensor<1xf64>)
   func.return %m : tensor<1xf64>
 }
+
+// -----
+
+// Which numbers are missing is affine too: 0, and 1 in the place of what is missing.
+// CHECK-LABEL: func.func @indicator
+// CHECK-NOT:     matrix.map
+// CHECK:         matrix.moments %x
+// CHECK:         matrix.count %x
+// CHECK-NOT:     matrix.map
+// CHECK:         func.return
+func.func @indicator(%x: !matrix.matrix<N x 1 x f64, [a]>) -> tensor<1xf64> {
+  %i = matrix.map %x () : (!matrix.matrix<N x 1 x f64, [a]>) -> !matrix.matrix<N x 1 x f64, [a]> {
+  ^bb0(%v: f64):
+    %w = arith.cmpf une, %v, %v : f64
+    %one = arith.constant 1.000000e+00 : f64
+    %zero = arith.constant 0.000000e+00 : f64
+    %r = arith.select %w, %one, %zero : f64
+    matrix.yield %r : f64
+  }
+  %m, %v, %k = matrix.moments %i : (!matrix.matrix<N x 1 x f64, [a]>) -> (tensor<1xf64>, tensor<1xf64>, tensor<1xf64>)
+  func.return %m : tensor<1xf64>
+}

@@ -70,12 +70,18 @@ def loop(g: Graph) -> None:
         again = body.emit("And", [again, body.emit("Less", [number, few], Type(BOOL, ()))], Type(BOOL, ()))
     following = body.emit("Identity", [body.like(g.values[x]) or state], g.values[x])
     outputs, types = [again, following], [g.values[x]]
-    element = g.draw.choice([name for name in body.values if body.fits_outside(name)])
+    surely_runs = not begins and limit != n
+    element = g.draw.choice([name for name in body.values if _may_be_stacked(body, name, surely_runs)])
     if body.values[element].element in NUMBERS and len(body.values[element].dims) < 3:
         outputs.append(body.emit("Identity", [element], body.values[element]))
         types.append(Type(body.values[element].element, (g.names.fresh(DATA), *body.values[element].dims)))
     begins = begins or (g.constant(True, BOOL) if not limit else "")
     g.emit_all("Loop", [limit, begins, x], types, body=body.graph("body", [number, before, state], outputs))
+
+
+def _may_be_stacked(body: Graph, name: str, surely_runs: bool) -> bool:
+    """Whether the loop may make a sequence of a value: onnxruntime takes open sizes in one without elements to be 0."""
+    return body.fits_outside(name) and (surely_runs or all(isinstance(d, int) for d in body.values[name].dims))
 
 
 def scan(g: Graph) -> None:

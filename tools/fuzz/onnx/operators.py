@@ -203,12 +203,31 @@ def told_shape(g: Graph) -> None:
 
 
 def top(g: Graph) -> None:
-    """The largest element of each row, and its place."""
+    """The largest element of each row, and its place, or none, as a number says."""
     if (x := g.any(lambda t: is_matrix_like(t) and not t.may_be_empty())) is None:
         return
-    type_ = g.values[x]
-    dims = (*type_.dims[:-1], 1)
-    g.emit_all("TopK", [x, g.constant([1])], [Type(type_.element, dims), Type(INT64, dims)], axis=-1)
+    type_, count, size = g.values[x], g.constant([1]), 1
+    n = g.any(lambda t: t.element == INT64 and not t.dims)
+    if n is not None and g.draw.chance(40):
+        one = Type(INT64, (1,))
+        number = g.emit("Unsqueeze", [n, g.constant([0])], one)
+        count, size = g.emit("Mod", [number, g.constant([2])], one), g.names.fresh(DATA)
+    dims = (*type_.dims[:-1], size)
+    g.emit_all("TopK", [x, count], [Type(type_.element, dims), Type(INT64, dims)], axis=-1)
+
+
+def different(g: Graph) -> None:
+    """The different elements of a value, or its different rows."""
+    if (x := g.any(lambda t: is_matrix_like(t) and not t.may_be_empty())) is None:
+        return
+    type_, count, axis = g.values[x], g.names.fresh(DATA), {} if g.draw.chance(60) else {"axis": 0}
+    size = Type(INT64, (count,))
+    values = Type(type_.element, (count, *type_.dims[1:]) if axis else (count,))
+    if axis or len(type_.dims) == 1:
+        kinds = [values, size, Type(INT64, type_.dims[:1]), size]
+        g.emit_all("Unique", [x], kinds, sorted=int(g.draw.chance(50)), **axis)
+    else:
+        g.emit("Unique", [x], values)
 
 
 def product(g: Graph) -> None:
@@ -230,5 +249,17 @@ def running_sum(g: Graph) -> None:
 
 OPERATORS = (
     *(elementwise, elementwise, unary, cast, select, reduction, transpose, flatten, unsqueeze, concat, gather),
-    *(size_of, told_slice, known_slice, counted, compress, told_expand, told_shape, top, product, running_sum),
+    *(
+        size_of,
+        told_slice,
+        known_slice,
+        counted,
+        compress,
+        told_expand,
+        told_shape,
+        top,
+        different,
+        product,
+        running_sum,
+    ),
 )

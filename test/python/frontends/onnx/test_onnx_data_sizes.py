@@ -319,6 +319,27 @@ def test_artefacts_and_threads(cache: KernelCache, tmp_path):
     assert wrong == []
 
 
+def test_known_calls_have_sizes_of_their_own(cache: KernelCache):
+    """Calls of arrays of the same shapes in several threads: each has its own data, and so its own number of them."""
+    module = tw.compile(model([node("NonZero", "x", "y")], {"x": ["N", 3]}, "y"), cache=cache)
+    given = [sparse(40, 3, share=share, seed=i) for i, share in enumerate((0.1, 0.5, 0.9, 1.0, 0.0))]
+    wrong: list[int] = []
+
+    def call(i: int) -> None:
+        for _ in range(50):
+            if not np.array_equal(module(given[i]), np.nonzero(given[i])):
+                wrong.append(i)
+
+    for x in given:
+        np.testing.assert_array_equal(module(x), np.nonzero(x))
+    threads = [threading.Thread(target=call, args=(i,)) for i in range(len(given))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
 def test_sizes_inside_of_branches_and_bodies(cache: KernelCache):
     """What is counted in a branch, or in each run of a loop, stays there."""
     counted = [node("NonZero", "s", "places"), node("Shape", "places", "dims"), node("Gather", "dims one", "k", axis=0)]
@@ -353,7 +374,15 @@ def test_as_many_of_the_largest_as_data_say(cache: KernelCache):
         tw.compile(made, cache=cache, processes=1)(numbers(3, 6), integers(7))
 
 
-def test_open_counts_of_open_axes_are_refused():
-    made = model([node("TopK", "x i", "values places", axis=0)], {"x": ["N"], "i": [1]}, "values places")
-    with pytest.raises(TileworkError, match="its k is TopK_0: that is open for axes of known size only, not of N"):
-        import_onnx(made)
+@pytest.mark.parametrize("largest", [0, 1])
+def test_open_counts_of_open_axes(largest: int, cache: KernelCache):
+    """All are put in order, equal ones as they stand; there may be none."""
+    for axis, shape in ((0, ["N"]), (1, [2, "N", 3])):
+        made = model(
+            [node("TopK", "x i", "values places", axis=axis, largest=largest)], {"x": shape, "i": [1]}, "values places"
+        )
+        feeds = [
+            {"x": np.round(numbers(*(n if d == "N" else int(d) for d in shape)), 1), "i": integers(k)}
+            for n, k in ((40, 0), (40, 1), (40, 40), (1, 1), (0, 0), (7, 3))
+        ]
+        check_onnxruntime(made, cache, *feeds)

@@ -17,8 +17,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler
 
+import tilework as tw
 from tilework import pipelines
 from tilework.runtime.pipelines.cluster import RANGE, joined_groups
 
@@ -68,6 +69,76 @@ def test_a_search_and_features_on_two_workers(client: Any):
     ]
     for name in ("mean_", "var_"):
         np.testing.assert_allclose(*(getattr(each.fitted[1], name) for each in numbers), rtol=1e-12)
+
+
+GONE = ROWS // 5 + 9
+"""Rows without which the first partition is empty."""
+
+
+def partitioned(rows: pd.DataFrame) -> Any:
+    """The rows behind the first ones in partitions."""
+    frame = pytest.importorskip("dask.dataframe").from_pandas(rows, npartitions=5)
+    return frame.query(f"index >= {GONE}")
+
+
+def test_rows_stay_in_partitions(client: Any):
+    rows, target = table()
+    frame = client.persist(partitioned(rows))
+    apart = search().set_params(estimator__columntransformer__onehotencoder__drop="first")  # else columns add up to 1
+    found = pipelines.optimize(apart, strict=True, client=client).fit(frame, target[GONE:])
+    here = pipelines.optimize(apart, strict=True).fit(rows[GONE:], target[GONE:])
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], here.cv_results_["mean_test_score"], rtol=1e-12)
+    coefficients, expected = found.best_estimator_[-1].coef_, here.best_estimator_[-1].coef_
+    np.testing.assert_allclose(coefficients, expected, rtol=1e-12, atol=1e-12 * np.abs(expected).max())
+
+    many = pipelines.optimize(features(), strict=True, client=client)
+    made = many.fit_transform(frame).compute()
+    one = pipelines.optimize(features(), strict=True).fit(rows[GONE:])
+    np.testing.assert_allclose(made, one.transform(rows[GONE:]), rtol=1e-12, atol=1e-12)
+    assert many.explain() == "all steps learn in one pass over the rows"
+    assert many.fitted.named_transformers_["onehotencoder"].categories_[0].tolist() == ["a", "b", "c"]
+
+
+def test_a_value_that_one_partition_has_is_known_to_all(client: Any):
+    rows, _ = table()
+    rows.loc[ROWS - 2, "town"] = "rare"
+    encoder = OneHotEncoder(min_frequency=10, sparse_output=False)
+    frame = partitioned(rows)[["town"]]
+    found = pipelines.optimize(encoder, strict=True, client=client).fit(frame)
+    assert found.infrequent_categories_[0].tolist() == ["rare"]
+
+
+def test_a_killed_worker_and_partitions(client: Any):
+    rows, target = table()
+    frame = client.persist(partitioned(rows))
+    target = target[GONE:]
+    expected = pipelines.optimize(search(), strict=True, client=client).fit(frame, target)
+    process, *_ = client.run(os.getpid).values()
+    os.kill(process, signal.SIGKILL)
+    found = pipelines.optimize(search(), strict=True, client=client).fit(frame, target)
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], expected.cv_results_["mean_test_score"])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "why"),
+    [
+        (make_pipeline(RobustScaler()), "the fit of RobustScaler is no sum over rows"),
+        (make_pipeline(SimpleImputer(strategy="most_frequent")), "numbers of a Dask frame, are not told apart"),
+        (GridSearchCV(Ridge(positive=True), {"alpha": [1.0, 2]}), "Ridge\\(positive=True\\)"),
+    ],
+    ids=["scaler", "counts", "search"],
+)
+def test_what_needs_rows_that_are_here_is_refused(client: Any, estimator: Any, why: str):
+    rows, target = table()
+    frame = partitioned(rows)[["age", "pay"]]
+    with pytest.raises(tw.UsageError, match=f"rows of Dask are learned from by sums over partitions: .*{why}"):
+        pipelines.optimize(estimator, client=client).fit(frame, target[GONE:])
+
+
+def test_a_frame_of_dask_needs_a_client():
+    frame = partitioned(table()[0])
+    with pytest.raises(tw.UsageError, match="a frame of Dask is given: pipelines.optimize"):
+        pipelines.optimize(scaled()).fit(frame[["age", "pay"]])
 
 
 def test_an_infinite_number_is_refused_by_a_worker(client: Any):

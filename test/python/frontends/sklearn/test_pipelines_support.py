@@ -17,6 +17,7 @@ from tilework.frontends.sklearn.emitter import Unsupported
 from tilework.frontends.sklearn.importer import import_method, methods_of
 from tilework.frontends.sklearn.programs import take_parameters
 from tilework.frontends.sklearn.transformer import OptimizedTransformer
+from tilework.runtime.pipelines.calls import result_of
 
 FILE = ROOT / "docs" / "pipelines_support.py"
 SPEC = importlib.util.spec_from_file_location("pipelines_support", FILE)
@@ -30,10 +31,13 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 def interpreted(estimator: Any, rows: Any, method: str) -> Any:
     program = import_method(estimator, rows[:5], method)
+    blocks = program.interface.blocks(program.interface.checked(rows))
+    if program.module is None:
+        return result_of(None, program.interface.output, blocks, len(rows))
     [function] = program.module.ops
     numbers = [program.parameters[name] for name in take_parameters(function)]
-    [arrays] = program.interface.blocks(program.interface.checked(rows))
-    return program.interface.output.of(Interpreted(program.module)(*arrays, *numbers))
+    native: Any = Interpreted(program.module)
+    return result_of(native, program.interface.output, blocks, len(rows), numbers)
 
 
 @pytest.mark.parametrize(("text", "words"), support.expressions(), ids=lambda value: str(value))
@@ -59,6 +63,9 @@ def test_what_is_known_is_equal(text: str, words: bool):
 
 def assert_equal(found: Any, expected: Any) -> None:
     if hasattr(expected, "toarray"):
+        assert (type(found), found.nnz) == (type(expected), expected.nnz)
+        assert (found.indices == expected.indices).all() and (found.indptr == expected.indptr).all()
+        assert (found.indices.dtype, found.indptr.dtype) == (expected.indices.dtype, expected.indptr.dtype)
         found, expected = found.toarray(), expected.toarray()
     elif hasattr(expected, "to_numpy"):
         found, expected = found.to_numpy(), expected.to_numpy()

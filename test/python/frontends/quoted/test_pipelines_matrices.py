@@ -1,0 +1,154 @@
+"""Matrix algebra of quoted functions is numpy's, and their cross-validation scikit-learn's."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+
+import tilework as tw
+from tilework import pipelines
+from tilework.pipelines import DataBag
+
+NAMES = ["age", "pay", "size"]
+ALPHAS = [0.1, 1.0, 30.0]
+solve, eye = np.linalg.solve, np.eye
+
+
+def cross_validate(fit: Callable[..., Any], X: Any, y: Any, folds: int, grid: Any) -> Any:  # noqa: N803
+    raise AssertionError("quoted functions are read")
+
+
+def table(rows: int) -> pd.DataFrame:
+    rng = np.random.default_rng(rows)
+    made = pd.DataFrame(rng.standard_normal((rows, 3)) + [0, 1, 3], columns=NAMES)
+    made["score"] = made["age"] - 2 * made["pay"] + rng.standard_normal(rows)
+    return made
+
+
+@pipelines.quote
+def algebra(people: DataBag) -> Any:
+    """Products, sums and a fit of what a filter leaves."""
+    rows = DataBag(p for p in people if p.age > -0.5)
+    X, y = rows.to_matrix(*NAMES), rows.to_vector("score")  # noqa: N806
+    d = X.shape[1]
+    gram = X.T @ X
+    w = solve(gram + 0.5 * eye(d), X.T @ y)
+    left = y - X @ w
+    means = X.mean(axis=0)
+    several = solve(gram, gram)
+    return w, gram / 2 - gram.max(), left.sum(), abs(means).sum(), X.sum(axis=1), np.sqrt(y @ y), several, means @ w
+
+
+@pytest.mark.parametrize("rows", [50, 500])
+def test_algebra_is_that_of_numpy(rows: int):
+    data = table(rows)
+    kept = data[data["age"] > -0.5]
+    x, y = kept[NAMES].to_numpy(), kept["score"].to_numpy()
+    gram = x.T @ x
+    w = np.linalg.solve(gram + 0.5 * np.eye(3), x.T @ y)
+    means = x.mean(axis=0)
+    expected = (
+        w,
+        gram / 2 - gram.max(),
+        (y - x @ w).sum(),
+        np.abs(means).sum(),
+        x.sum(axis=1),
+        np.sqrt(y @ y),
+        np.eye(3),
+        means @ w,
+    )
+    found = algebra(data)
+    assert [type(item) for item in found] == [type(item) if np.ndim(item) else float for item in expected]
+    for mine, theirs in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-10, atol=1e-10)
+
+
+@pipelines.quote
+def search(people: DataBag) -> Any:
+    """r2 of ridge regressions, by folds."""
+    X, y = people.to_matrix(*NAMES), people.to_vector("score")  # noqa: N806
+    return cross_validate(lambda X, y, a: solve(X.T @ X + a * eye(3), X.T @ y), X, y, folds=4, grid=ALPHAS)
+
+
+@pytest.mark.parametrize("rows", [30, 31, 303])
+def test_cross_validation_is_that_of_scikit_learn(rows: int):
+    data = table(rows)
+    grid = GridSearchCV(Ridge(fit_intercept=False), {"alpha": ALPHAS}, cv=4)
+    results = grid.fit(data[NAMES].to_numpy(), data["score"].to_numpy()).cv_results_
+    expected = np.stack([results[f"split{i}_test_score"] for i in range(4)], axis=1)
+    np.testing.assert_allclose(search(data), expected, rtol=1e-11)
+
+
+@pipelines.quote
+def centred(people: DataBag) -> Any:
+    """A fit that reads all there is of a training set: means and how many rows there are."""
+    X, y = people.to_matrix("age", "pay"), people.to_vector("score")  # noqa: N806
+    return cross_validate(
+        lambda X, y, a: solve(
+            X.T @ X / len(X) + a * eye(2) + 0 * X.mean(axis=0).sum() * eye(2),
+            y @ X / len(y) + 0 * y.mean() + 0 * (y @ y),
+        ),
+        X,
+        y,
+        folds=3,
+        grid=[0.5],
+    )
+
+
+def test_what_is_known_of_a_training_set():
+    data = table(40)
+    x, y = data[["age", "pay"]].to_numpy(), data["score"].to_numpy()
+    expected: list[float] = []
+    for held in np.array_split(np.arange(40), 3):
+        train = np.setdiff1d(np.arange(40), held)
+        n = len(train)
+        w = np.linalg.solve(x[train].T @ x[train] / n + 0.5 * np.eye(2), x[train].T @ y[train] / n)
+        left, spread = y[held] - x[held] @ w, y[held] - y[held].mean()
+        expected.append(1 - left @ left / (spread @ spread))
+    np.testing.assert_allclose(centred(data), [expected], rtol=1e-11)
+
+
+def refused(body: str) -> Any:
+    """A quoted function with this statement, which stands in a file of its own."""
+    text = f"def f(people):\n    X, y = people.to_matrix('age', 'pay'), people.to_vector('score')\n    return {body}\n"
+    names: dict[str, Any] = {}
+    linecache.cache[body] = (len(text), None, text.splitlines(keepends=True), body)
+    exec(compile(text, body, "exec"), names)
+    return pipelines.quote(names["f"])
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("X @ X", "X @ X: .*columns"),
+        ("X + y.T @ X.T", "line 3"),
+        ("solve(X, y)", "no square matrix"),
+        ("X.sum(axis=2)", "there is no axis 2"),
+        ("X.std(axis=0)", "X.std\\(axis=0\\) is not known"),
+        ("people.sum() @ X", "is not known"),
+        ("y.sum() @ X", "multiplies what is neither a matrix nor a vector"),
+        ("cross_validate(lambda X, y: X, X, y, folds=3, grid=[1])", "write cross_validate"),
+        ("cross_validate(lambda X, y, a: X @ X, X, y, folds=3, grid=[1])", "X @ X is no sum over the rows"),
+        ("cross_validate(lambda X, y, a: X * 2, X, y, folds=3, grid=[1])", "X \\* 2 reads rows"),
+        ("cross_validate(lambda X, y, a: X.sum(axis=1), X, y, folds=3, grid=[1])", "is no sum over the rows"),
+        ("cross_validate(lambda X, y, a: X.T @ X, X, y, folds=3, grid=[1])", "fits no vector of weights"),
+        ("cross_validate(lambda X, y, a: X.T @ y, y, X, folds=3, grid=[1])", "takes a matrix and a vector"),
+        ("len(X)", "X is no table"),
+    ],
+    ids=str,
+)
+def test_what_is_refused(body: str, why: str):
+    with pytest.raises(tw.UsageError, match=f"f, line 3: .*{why}" if "line" not in why else why):
+        refused(body)(table(20))
+
+
+def test_a_singular_matrix_is_an_error_as_in_numpy():
+    with pytest.raises(np.linalg.LinAlgError, match="Singular"):
+        refused("solve(0 * X.T @ X, X.T @ y)")(table(20))
