@@ -95,8 +95,8 @@ def load(path: str | PathLike[str]) -> CompiledPipeline:
 def quote(function: Callable[..., Any]) -> Quoted:
     """A function of tables that is read and compiled, not run, so that all it asks for takes as few passes as can be.
 
-    Its parameters are tables, `DataBag`; it returns numbers. What it says that is not known is refused with its line
-    when it is called. Raises UsageError where its source cannot be read.
+    Its parameters are tables, `DataBag`; it returns numbers, matrices or tables. What it says that is not known is
+    refused with its line when it is called. Raises UsageError where its source cannot be read.
     """
     return Quoted(function, _compiled_once)
 

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, StringAtt
 from xdsl.ir import Operation, SSAValue
 
 from tilework.dialects import arith, graph
-from tilework.dialects.bag import ColumnOp, ToMatrixOp, bag_of, keys_compared
+from tilework.dialects.bag import ColumnOp, ToMatrixOp, bag_of
 from tilework.dialects.matrix import ToTensorOp
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te.builder import Scalar
@@ -161,11 +161,13 @@ class Reader:
         for generator in rows.generators:
             if not isinstance(generator.target, ast.Name):
                 raise not_known(rows, f"the rows of a table have a name, not {text_of(generator.target)}")
+            if generator.target.id in tables:
+                raise not_known(rows, f"rows of two tables are called {generator.target.id}")
             tables[generator.target.id] = self._bag(generator.iter)
         reader = RowReader(tables, self.value)
         conditions = [inner for generator in rows.generators for test in generator.ifs for inner in _parts(test)]
         guards = [reader.truth(condition) for condition in conditions]
-        if sum(keys_compared(guard.value) is not None for guard in guards) < len(tables) - 1:
+        if sum(map(reader.joins, guards)) < len(tables) - 1:
             raise not_known(rows, "rows of several tables need an `if` by which words of both are equal")
         self._filters += 1
         name = f"K{self._filters}"
@@ -181,7 +183,7 @@ class Reader:
         return Number(self._inserted(reader.fold([(KINDS[function], reader.number(_column("value")))])))
 
     def _head(self, reader: RowReader, rows: Collection[str], node: ast.expr) -> tuple[list[str], dict[str, Scalar]]:
-        """Whose columns a row of a comprehension has, and which columns it is given besides."""
+        """The names of the rows whose columns a comprehension has, and the columns that it is given besides."""
         match node:
             case ast.Name(id=name) if name in rows:
                 return [name], {}

@@ -9,7 +9,7 @@ from typing import Any
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, f64, i1, i32
 from xdsl.ir import Attribute
 
-from tilework.dialects.bag import ComprehensionOp, FilterOp, FoldOp, MapOp, RowsOp, bag_of, same_key
+from tilework.dialects.bag import ComprehensionOp, FilterOp, FoldOp, MapOp, RowsOp, bag_of, keys_compared, same_key
 from tilework.dialects.te.builder import KernelBuilder, Scalar
 from tilework.frontends.quoted.values import Bag, Constant, Number, OneDictionary, Value, not_known, text_of
 from tilework.transforms.bag.row_function import RowFunction
@@ -52,6 +52,11 @@ class RowReader:
         if made.dtype != i1:
             raise not_known(node, f"{text_of(node)} is no condition")
         return made
+
+    def joins(self, condition: Scalar) -> bool:
+        """Whether a condition is that words of rows of two tables are equal."""
+        words = keys_compared(condition.value)
+        return words is not None and len({self._row.table_of(word) for word in words}) == 2
 
     def constant(self, value: float) -> Scalar:
         """The same number for each row."""

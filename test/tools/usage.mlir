@@ -1,5 +1,5 @@
-// RUN: not opt-tool --bogus 2>&1 | filecheck %s --check-prefix=FLAG
-// FLAG: opt-tool: error: unrecognized arguments: --bogus; see opt-tool --help
+// RUN: not opt-tool --xyzzy 2>&1 | filecheck %s --check-prefix=FLAG
+// FLAG: opt-tool: error: unrecognized arguments: --xyzzy; see opt-tool --help
 
 // RUN: not opt-tool %s --verify-each=maybe 2>&1 | filecheck %s --check-prefix=BOOLEAN
 // BOOLEAN: opt-tool: error: argument --verify-each: expected true or false, given 'maybe'

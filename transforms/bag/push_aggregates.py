@@ -125,7 +125,7 @@ class _Sides:
         return FoldOp.holding(table, names, scalars, Region(block), kinds=self._op.kinds)
 
     def _sides(self, value: SSAValue) -> set[int]:
-        """Of which rows a value reads columns: 0 for the left one, 1 for the right one."""
+        """The rows that a value reads columns of: 0 is the left one, 1 the right one."""
         names = [self._columns[v] for v in needed_for([value]) if v in self._columns]
         return {int(name in self._join.taken) for name in names}
 

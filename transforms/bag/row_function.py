@@ -66,6 +66,10 @@ class RowFunction:
             self._columns[key] = made
         return self._columns[key]
 
+    def table_of(self, column: SSAValue) -> int:
+        """The number of the table that an argument is a column of."""
+        return next(table for (table, _), value in self._columns.items() if value is column)
+
     def scalar(self, value: SSAValue) -> SSAValue:
         """A scalar that all rows share, as the function knows it."""
         if value not in self._scalars:

@@ -50,6 +50,14 @@ def by_number(people: DataBag, towns: DataBag):
     return sum(p.pay for p in people for t in towns if p.age == t.size)
 
 
+def same_name(people: DataBag, towns: DataBag):
+    return sum(p.size for p in people for p in towns if p.name == p.name)  # noqa: F402, PLR0124
+
+
+def of_one_table(people: DataBag, towns: DataBag):
+    return sum(p.pay for p in people for t in towns if t.name == t.land)
+
+
 def merged(people: pd.DataFrame, towns: pd.DataFrame) -> pd.DataFrame:
     """Their pairs; pandas pairs missing words too."""
     return people.dropna(subset="town").merge(towns, left_on="town", right_on="name")
@@ -111,9 +119,17 @@ def test_sums_of_pairs_make_no_pairs():
     assert text.count("bag.fold") == 2
 
 
-def test_joins_are_by_words():
-    with pytest.raises(tw.UsageError, match="by_number, line .*: rows of several tables need an `if` by which words"):
-        interpreted(by_number, PEOPLE, TOWNS)
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (by_number, "rows of several tables need an `if` by which words of both are equal"),
+        (of_one_table, "rows of several tables need an `if` by which words of both are equal"),
+        (same_name, "rows of two tables are called p"),
+    ],
+)
+def test_what_is_no_join_is_refused_with_its_line(function: Any, message: str):
+    with pytest.raises(tw.UsageError, match=f"{function.__name__}, line [0-9]+: {message}"):
+        interpreted(function, PEOPLE, TOWNS)
 
 
 def test_a_random_join_of_many_rows():
