@@ -62,7 +62,8 @@ class Program:
 def import_method(estimator: Any, rows: Any, method: str, example: Any = None) -> Program:
     """The program of a method of a fitted estimator, for tables like these rows.
 
-    example: what it makes of such rows where it transforms, if somebody knows. Raises Unsupported that names the step, or the parameter of it, for which there is none; NotFittedError.
+    example: what it makes of such rows where it transforms, if somebody knows. Raises Unsupported that names the step,
+    or the parameter of it, for which there is none; NotFittedError.
     """
     check_is_fitted(estimator)
     rows = as_rows(rows)
