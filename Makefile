@@ -32,10 +32,10 @@ lint: $(READY)  ## style and types: ruff, pyright
 	$(BIN)/pyright --pythonpath $(BIN)/python
 
 filecheck: $(READY)  ## the FileCheck tests, in process
-	$(BIN)/python -m pytest -n auto test/python/test_filecheck.py
+	$(BIN)/python -m pytest -n auto test/python/conventions/test_filecheck.py
 
 unit: $(READY)  ## all other tests
-	$(BIN)/python -m pytest -n auto --dist loadfile --ignore test/python/test_filecheck.py
+	$(BIN)/python -m pytest -n auto --dist loadfile --ignore test/python/conventions/test_filecheck.py
 
 slow: $(READY)  ## what `make test` leaves out: large networks and very long graphs; minutes, and 4 GB of memory
 	$(BIN)/python -m pytest -m slow

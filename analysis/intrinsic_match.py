@@ -21,7 +21,7 @@ from tilework.analysis.accesses import memory_space, root_buffer
 from tilework.analysis.loop_nest import LoopNest, NoNest, ShortNest, Steps, buffer_name
 from tilework.dialects import arith
 from tilework.dialects.loop import LoadOp
-from tilework.dialects.loop.parts import Form, Part
+from tilework.dialects.loop.buffer_regions import BufferRegion, Form
 from tilework.dialects.support.memory_scopes import has_no_addresses
 from tilework.dialects.support.shapes import scalar_type
 from tilework.dialects.te import ReadOp, ReduceOp
@@ -43,7 +43,7 @@ class Match(NamedTuple):
     """What nests are: an intrinsic, and the parts of the result and of the arguments."""
 
     intrinsic: IntrinsicOp
-    parts: list[Part]
+    parts: list[BufferRegion]
 
 
 def matched(nests: Sequence[LoopNest], intrinsic: IntrinsicOp) -> list[Match]:
@@ -71,7 +71,7 @@ def matched(nests: Sequence[LoopNest], intrinsic: IntrinsicOp) -> list[Match]:
     return [Match(reset, _Matching(first[0], reset).parts()), Match(intrinsic, parts)]
 
 
-def _require_reset(nest: LoopNest, update: _Matching, result: Part) -> None:
+def _require_reset(nest: LoopNest, update: _Matching, result: BufferRegion) -> None:
     """Raise NoNest where a nest does not set all of the result to the identity of the reduction."""
     last = update.intrinsic.compute.terminator
     assert isinstance(last, ReduceOp)
@@ -117,7 +117,7 @@ class _Matching:
         self.extents = [e.offset for _, e in (*compute.spatial, *compute.reduction)]
         self.result = _Access(tuple(var(name) for name, _ in compute.spatial), intrinsic.wants[-1])
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[BufferRegion]:
         """The part of the result, then those of the arguments. Raises NoNest, which says where the two differ."""
         ways = list(self.ways())
         if not ways:
@@ -206,7 +206,7 @@ class _Matching:
 
     # -- where it is
 
-    def bound(self, order: Sequence[int], loads: Loads) -> list[Part]:
+    def bound(self, order: Sequence[int], loads: Loads) -> list[BufferRegion]:
         """The parts, if loop number `order[i]` is axis number i. Raises NoNest where it is not."""
         wants = self.intrinsic.wants
         found = {-1: self.part(self.result, self.nest.steps(self.nest.store), order, is_result=True)}
@@ -219,7 +219,7 @@ class _Matching:
                 raise NoNest(self.differing(f"{buffer_name(part.memref)} and another part stand for one argument"))
         return [found[number] for number in sorted(found)]
 
-    def part(self, meaning: _Access, access: Steps, order: Sequence[int], is_result: bool) -> Part:
+    def part(self, meaning: _Access, access: Steps, order: Sequence[int], is_result: bool) -> BufferRegion:
         """The part that an access reaches."""
         name, memref = buffer_name(access.access.memref), access.access.memref
         moves = {axis: access.steps[loop] for axis, loop in zip(self.axes, order, strict=True)}
@@ -235,7 +235,7 @@ class _Matching:
         is_read = not is_result or self.intrinsic.accumulates is not None
         element, is_register = scalar_type(memref.type), has_no_addresses(space)
         form = Form(tuple(meaning.want.get_shape()), element, is_register, is_read, is_result)
-        part = Part(memref, access.start - offset, tuple(strides), form)
+        part = BufferRegion(memref, access.start - offset, tuple(strides), form)
         if (is_result or is_register) and part.overlaps_itself:
             raise NoNest(f"elements of {name} would have one place: strides {strides} for shape {list(form.shape)}")
         return part

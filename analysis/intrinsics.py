@@ -12,7 +12,7 @@ from tilework.analysis.accesses import memory_space, memref_type, root_buffer
 from tilework.analysis.domains import loops_around
 from tilework.dialects.loop import ForOp, IntrinsicOp, StoreOp
 from tilework.dialects.loop.annotations import TENSORIZE
-from tilework.dialects.loop.parts import Part, PartsOp
+from tilework.dialects.loop.buffer_regions import BufferRegion, BufferRegionsOp
 from tilework.dialects.support.call_intrinsic import CallIntrinsic
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.memory_scopes import has_no_addresses
@@ -30,15 +30,20 @@ def _written_by(op: Operation) -> Iterator[SSAValue]:
     match op:
         case StoreOp():
             yield op.memref
-        case PartsOp():
-            yield from (part.memref for part in op.parts if part.form.is_written)
+        case BufferRegionsOp():
+            yield from (part.memref for part in op.buffer_regions if part.form.is_written)
         case _:
             pass
 
 
 def intrinsic_buffers(op: Operation) -> set[SSAValue]:
     """The arguments and allocations of which intrinsics on buffers in a kernel or a loop read or write a part."""
-    return {root_buffer(part.memref) for inner in op.walk() if isinstance(inner, PartsOp) for part in inner.parts}
+    return {
+        root_buffer(part.memref)
+        for inner in op.walk()
+        if isinstance(inner, BufferRegionsOp)
+        for part in inner.buffer_regions
+    }
 
 
 def require_declared(op: CallIntrinsic | IntrinsicOp | Declaration) -> None:
@@ -74,13 +79,13 @@ def _require_parts(op: IntrinsicOp, declaration: Declaration) -> None:
     wants = [declaration.wants[-1], *declaration.wants[:-1]]
     shapes = [(tuple(want.get_shape()), want.element_type) for want in wants]
     updates = declaration.accumulates is not None
-    if [(p.form.shape, p.form.element) for p in op.parts] != shapes or updates != (op.updates is not None):
+    if [(p.form.shape, p.form.element) for p in op.buffer_regions] != shapes or updates != (op.updates is not None):
         listed = ", ".join(f"{list(shape)} of {element}" for shape, element in shapes)
         raise CompileError(
             f"@{op.intrinsic} {'updates' if updates else 'writes'} the first of these parts: {listed}", op
         )
     result = root_buffer(op.memrefs[0])
-    for i, (part, want) in enumerate(zip(op.parts, wants, strict=True)):
+    for i, (part, want) in enumerate(zip(op.buffer_regions, wants, strict=True)):
         _require_place(op, part, want)
         if i and root_buffer(part.memref) is result:
             raise CompileError(f"@{op.intrinsic} reads a buffer that it writes, and intrinsics do not", op)
@@ -91,7 +96,7 @@ def _require_parts(op: IntrinsicOp, declaration: Declaration) -> None:
             raise CompileError(f"a part of @{op.intrinsic} {what}, not in a buffer of {part.memref.type}", op)
 
 
-def _require_place(op: IntrinsicOp, part: Part, want: MemRefType[Attribute]) -> None:
+def _require_place(op: IntrinsicOp, part: BufferRegion, want: MemRefType[Attribute]) -> None:
     """Elements are as far apart as the declaration wants, and lie in the buffer as far as that is known."""
     rank = len(part.strides)
     usual = [*[None] * (rank - 1), *[1] * min(rank, 1)]

@@ -17,7 +17,7 @@ from tilework.analysis.domains import Scope, ends_from, scope_of_block
 from tilework.dialects import arith
 from tilework.dialects.loop import ApplyOp, CallIntrinsicOp, ForOp, IfOp, Kind, LoadOp, StoreOp, YieldOp
 from tilework.dialects.loop.annotations import MASKED
-from tilework.dialects.loop.parts import PartsOp
+from tilework.dialects.loop.buffer_regions import BufferRegionsOp
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.shapes import is_narrow
 
@@ -101,7 +101,7 @@ class _LaneCheck:
         match op:
             case LoadOp() | StoreOp():
                 self._access(op, scope)
-            case PartsOp():
+            case BufferRegionsOp():
                 raise _NoVectorForm("it holds intrinsics on buffers")
             case ForOp():
                 self._inner_loop(op)

@@ -49,16 +49,20 @@ def parameter_bytes(graph: Block) -> int:
     return sum(count * e.bitwidth // 8 for count, e in elements if isinstance(e, FixedBitwidthType))
 
 
-def computation_of(value: SSAValue) -> set[Operation]:
-    """The operations that a value depends on."""
-    found: set[Operation] = set()
-    pending = [value.owner]
+def computation_of(value: SSAValue) -> list[Operation]:
+    """The operations that a value depends on, each after those that it depends on itself."""
+    found: dict[Operation, None] = {}
+    pending = [(value.owner, False)]
     while pending:
-        op = pending.pop()
-        if isinstance(op, Operation) and op not in found:
-            found.add(op)
-            pending += [operand.owner for operand in op.operands]
-    return found
+        op, operands_found = pending.pop()
+        if not isinstance(op, Operation) or op in found:
+            continue
+        if operands_found:
+            found[op] = None
+        else:
+            pending.append((op, True))
+            pending += [(operand.owner, False) for operand in reversed(op.operands)]
+    return list(found)
 
 
 def parameters_read(value: SSAValue) -> set[str]:

@@ -21,7 +21,8 @@ class Precision:
     closer than a direct sum's. weight_bits: how many bits a weight has to keep: with 24 it is rounded to 18 bits of
     precision, and results are within about 3e-6 of the largest; with 28 to 22 bits; 32 are the float itself.
     least_sum: how many terms a sum needs before its weights may be shorter: from 256 on, the sum's own roundings are
-    much more than those of weights to 22 bits.
+    much more than those of weights to 22 bits. scales_last: whether weights that are quantized in blocks may be applied
+    as integers, and scaled once a block is summed, which is as accurate as a direct sum.
 
     All these algorithms are for finite numbers: they add what lies beside each other, so that an infinity or a NaN
     reaches results that do not depend on it, and makes NaN where a direct sum is infinite.
@@ -32,12 +33,13 @@ class Precision:
     numbers: int
     weight_bits: int
     least_sum: int
+    scales_last: bool
 
 
 PRECISIONS = {
-    "default": Precision(7, levels=2, numbers=2, weight_bits=24, least_sum=1),
-    "strict": Precision(4, levels=0, numbers=3, weight_bits=28, least_sum=256),
-    "direct": Precision(0, levels=0, numbers=0, weight_bits=FLOAT_BITS, least_sum=0),
+    "default": Precision(7, levels=2, numbers=2, weight_bits=24, least_sum=1, scales_last=True),
+    "strict": Precision(4, levels=0, numbers=3, weight_bits=28, least_sum=256, scales_last=True),
+    "direct": Precision(0, levels=0, numbers=0, weight_bits=FLOAT_BITS, least_sum=0, scales_last=False),
 }
 """What the option `precision` may be. With "direct", an infinity or a NaN reaches only what depends on it."""
 

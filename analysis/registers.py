@@ -11,7 +11,7 @@ from xdsl.ir import Block, SSAValue
 from tilework.algebra.index_expr import Expr
 from tilework.analysis.accesses import accesses, memory_space
 from tilework.dialects.loop import ForOp, KernelOp, Kind, LoadOp, StoreOp
-from tilework.dialects.loop.parts import PartsOp
+from tilework.dialects.loop.buffer_regions import BufferRegionsOp
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class RegisterIndex:
 
     index: SSAValue
     buffer: SSAValue
-    access: LoadOp | StoreOp | PartsOp
+    access: LoadOp | StoreOp | BufferRegionsOp
 
     @property
     def loop(self) -> ForOp | None:
@@ -36,8 +36,8 @@ def register_indices(kernel: KernelOp) -> Iterator[RegisterIndex]:
             for access in uses:
                 yield from _indices_of(buffer, access, access.exprs)
     for op in kernel.body.walk():
-        if isinstance(op, PartsOp):
-            for part in op.parts:
+        if isinstance(op, BufferRegionsOp):
+            for part in op.buffer_regions:
                 if part.form.in_register:
                     yield from _indices_of(part.memref, op, [part.position])
 
@@ -51,7 +51,7 @@ def constant_subscripts(uses: Iterable[LoadOp | StoreOp]) -> bool:
 
 
 def _indices_of(
-    buffer: SSAValue, access: LoadOp | StoreOp | PartsOp, subscripts: Iterable[Expr]
+    buffer: SSAValue, access: LoadOp | StoreOp | BufferRegionsOp, subscripts: Iterable[Expr]
 ) -> Iterator[RegisterIndex]:
     found = {key: None for e in subscripts for key in e.variables()}
     pending = list(found)

@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, MemRefType, ModuleOp
 from xdsl.ir import Attribute, BlockArgument
 
 from tilework.algebra.index_expr import Expr, const, var
+from tilework.algebra.requirement import Requirement
 from tilework.analysis.functions import body_of
 from tilework.analysis.host_symbols import (
     ARENA,
@@ -31,7 +32,7 @@ from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import is_narrow
 from tilework.dialects.tilework import device_of_buffer
-from tilework.runtime.manifest import DeviceKernel, DeviceUse
+from tilework.runtime.manifest import Default, DeviceKernel, DeviceUse, Manifest
 from tilework.runtime.tensor_spec import Dim, TensorSpec
 
 ENTRY = "tilework_main"
@@ -60,6 +61,27 @@ class HostInfo:
     entry: str = ENTRY
     devices: tuple[DeviceUse, ...] = ()
     bound: Mapping[str, Dim | None] = field(default_factory=dict[str, Dim | None])
+
+    def manifest(
+        self, target: str, requirements: tuple[Requirement, ...], defaults: tuple[Default, ...], prepare: str
+    ) -> Manifest:
+        """What a module of this entry takes and returns: see `Manifest` for what it says besides."""
+        return Manifest(
+            target,
+            self.inputs,
+            self.outputs,
+            self.parameters,
+            self.symbols,
+            self.arena_bytes,
+            self.kernels,
+            self.messages,
+            self.entry,
+            requirements,
+            defaults,
+            prepare,
+            self.devices,
+            self.bound,
+        )
 
 
 @dataclass(frozen=True)

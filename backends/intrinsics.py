@@ -20,7 +20,7 @@ from tilework.algebra.errors import TileworkError
 from tilework.backends.element_types import lanes_of
 from tilework.dialects import arith
 from tilework.dialects.loop import CallIntrinsicOp, IntrinsicOp
-from tilework.dialects.loop.parts import Part
+from tilework.dialects.loop.buffer_regions import BufferRegion
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te.intrinsic import RESULT
 from tilework.dialects.te.intrinsic import IntrinsicOp as Declaration
@@ -74,12 +74,12 @@ class IntrinsicWriter(ABC):
             handler(e, op)
             return
         values: dict[str, str] = {}
-        for name, part in zip([RESULT, *declaration.parameters], op.parts, strict=True):
+        for name, part in zip([RESULT, *declaration.parameters], op.buffer_regions, strict=True):
             values[name] = self.register(op, part) if part.form.in_register else self.place(e, op, part)
             values |= {f"{name}_stride{axis}": str(stride) for axis, stride in enumerate(part.strides)}
         self.write_snippet(e, op, declaration.snippet(self.kind) or "", values)
 
-    def register(self, op: IntrinsicOp, part: Part) -> str:
+    def register(self, op: IntrinsicOp, part: BufferRegion) -> str:
         """What a register is called: the constant subscript of the part. Raises CompileError where it is none."""
         if part.position.constant is None:
             message = f"the subscript of register %{part.memref.name_hint or '?'} is no constant"
@@ -97,7 +97,7 @@ class IntrinsicWriter(ABC):
         """Write a snippet for buffers, in which names have these values."""
 
     @abstractmethod
-    def place(self, e: Any, op: IntrinsicOp, part: Part) -> str:
+    def place(self, e: Any, op: IntrinsicOp, part: BufferRegion) -> str:
         """A pointer to the first element of a part."""
 
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeGuard
 
@@ -16,40 +16,26 @@ from tilework.algebra.errors import TileworkError
 from tilework.algebra.requirement import Requirement
 from tilework.analysis.bound_symbols import told_by_inputs
 from tilework.analysis.host_symbols import ARENA_BYTES, parameter_of
-from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS, PREPARE
+from tilework.analysis.parameters import DEFAULTS, FIXED_DEFAULTS, PREPARE, graph_functions
 from tilework.analysis.program_targets import target_of
 from tilework.backends.base import refuse_as_host, refuse_unaccepted
 from tilework.backends.host_signature import HostInfo
 from tilework.backends.registry import backend_for
 from tilework.dialects.graph.require import RequireOp
 from tilework.dialects.graph.structure import DefineParameterOp, ParameterOp
+from tilework.driver.compiled_model import CompiledModel
 from tilework.driver.ir_printer import PrintingOptions, ir_text
-from tilework.driver.kernels import KernelCode, compile_kernels
-from tilework.driver.known_choices import choose, keep_choices
+from tilework.driver.kernels import KernelUse, code_of, compile_kernels, symbol_name
+from tilework.driver.known_programs import keep_program, known_program, program_key
+from tilework.driver.price_ahead import price_ahead
 from tilework.driver.read_program import level_of
 from tilework.driver.replaceable import Replaceable, defaults_of
 from tilework.driver.session import Session
 from tilework.driver.tuned_schedules import bring_schedules
 from tilework.interpreters.graph import find_function, prepare_parameters
-from tilework.runtime.compile_report import CompileReport
 from tilework.runtime.manifest import DeviceUse
 
 Array: TypeAlias = NDArray[Any]
-
-
-@dataclass(frozen=True)
-class CompiledModel:
-    """Pieces of code that together define `info.entry`, and the parameters that it takes."""
-
-    code: KernelCode
-    info: HostInfo
-    parameters: dict[str, Array]
-    report: CompileReport
-    requirements: tuple[Requirement, ...]
-    """What symbols must be; the entry asks too."""
-    replaceable: Replaceable
-    prepare: str
-    """A module whose @prepare computes parameters of the code from the model's weights; empty where none is."""
 
 
 def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: Session) -> CompiledModel:
@@ -60,24 +46,44 @@ def compile_module(module: ModuleOp, parameters: Mapping[str, Array], session: S
     all. Raises what passes raise, CompileError for what the back end cannot express, TileworkError for a parameter
     that has no data.
     """
+    key = program_key(module, session)
+    if key is not None:
+        check_program(module, parameters)
+        known = known_program(key, parameters, session)
+        if known is not None:
+            return known
+    compiled = _compile(module, parameters, session)
+    if key is not None:
+        keep_program(key, compiled, session)
+    return compiled
+
+
+def _compile(module: ModuleOp, parameters: Mapping[str, Array], session: Session) -> CompiledModel:
+    """Compile a program that is not known."""
     lowered = lower_to_kernels(module, parameters, session)
     report = session.report
     with report.phase("kernels"):
-        code = compile_kernels(module, session)
+        uses, codes = compile_kernels(module, session)
     with report.phase("host"):
         if not is_planned(module):
             session.run("plan-host", module)
         host, info = compile_host(module)
-        code.host.append(host)
-    keep_choices(session)
-    info = replace(info, devices=tuple(_labelled(use, code) for use in info.devices))
+    replaceable = lowered.replaceable
+    manifest = replace(
+        info.manifest(str(target_of(module)), lowered.requirements, replaceable.defaults(), replaceable.prepare),
+        devices=tuple(_labelled(use, uses) for use in info.devices),
+    )
     used = {p.name: np.asarray(lowered.parameters[p.name], order="C") for p in info.parameters}
-    return CompiledModel(code, info, used, report, lowered.requirements, lowered.replaceable, lowered.prepare)
+    return CompiledModel(code_of(uses, codes, host), manifest, used, replaceable.parameters, report, lowered.prepare)
 
 
 @dataclass(frozen=True)
 class Lowered:
-    """What is known of a program besides its module once that is a host function and kernels: as in CompiledModel."""
+    """What is known of a program besides its module once that is a host function and kernels.
+
+    parameters: those that it reads, and that @prepare computes. requirements: what symbols must be; the entry asks too.
+    prepare: as in `CompiledModel`.
+    """
 
     parameters: Mapping[str, Array]
     requirements: tuple[Requirement, ...]
@@ -90,17 +96,21 @@ def lower_to_kernels(module: ModuleOp, parameters: Mapping[str, Array], session:
 
     Kernels bring the schedules that the session has for them. Raises as `compile_module` does.
     """
-    level = level_of(module)
-    if level == "kernels":
-        raise TileworkError("the program has kernels and no function @main, which would be the model: run one of them")
-    refuse_as_host(backend_for(target_of(module)), module)
-    check_parameters(module, parameters)
+    check_program(module, parameters)
     lowered = Lowered(parameters, (), Replaceable({}, {}, {}, ""))
-    if level == "graph":
+    if level_of(module) == "graph":
         lowered = _lower_graph(module, parameters, session)
     if session.tuned is not None:
         bring_schedules(module, session.tuned, session.report)
     return lowered
+
+
+def check_program(module: ModuleOp, parameters: Mapping[str, Array]) -> None:
+    """Raise TileworkError for a program without a model, a host that cannot be one, and parameters without data."""
+    if level_of(module) == "kernels":
+        raise TileworkError("the program has kernels and no function @main, which would be the model: run one of them")
+    refuse_as_host(backend_for(target_of(module)), module)
+    check_parameters(module, parameters)
 
 
 def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Session) -> Lowered:
@@ -109,7 +119,10 @@ def _lower_graph(module: ModuleOp, parameters: Mapping[str, Array], session: Ses
     defaults, fixed = (defaults_of(module, kind) for kind in (DEFAULTS, FIXED_DEFAULTS))
     session.progress("graph passes", 0, 1)
     with report.phase("graph"):
-        choose(module, session)
+        session.run("optimize-graph", module, precision=session.precision)
+        for function in graph_functions(module):
+            price_ahead(function, session)
+        session.run("apply-rules", module, precision=session.precision)
         requirements = tuple(op.requirement for op in module.walk() if _is_told_by_inputs(op))
     with report.phase("parameters"):
         prepared = prepare_parameters(module, parameters)
@@ -139,9 +152,10 @@ def check_parameters(module: ModuleOp, given: Mapping[str, Array]) -> None:
         )
 
 
-def _labelled(use: DeviceUse, code: KernelCode) -> DeviceUse:
-    """What the host asks of a device, its kernels called as the program calls them."""
-    return replace(use, kernels=tuple(replace(kernel, label=code.labels[kernel.name]) for kernel in use.kernels))
+def _labelled(device: DeviceUse, uses: Sequence[KernelUse]) -> DeviceUse:
+    """What the host asks of a device, its kernels called as the program calls them; of several alike, as the first."""
+    labels = {symbol_name(use.key): use.name for use in reversed(uses)}
+    return replace(device, kernels=tuple(replace(kernel, label=labels[kernel.name]) for kernel in device.kernels))
 
 
 def is_planned(module: ModuleOp) -> bool:

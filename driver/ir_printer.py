@@ -7,8 +7,9 @@ from io import StringIO
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr
 from xdsl.ir import Attribute, Operation
-from xdsl.printer import Printer
 from xdsl.utils.hints import isa
+
+from tilework.dialects.support.unique_printer import UniquePrinter
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ def ir_text(op: Operation, options: PrintingOptions) -> str:
     return stream.getvalue()
 
 
-class _Printer(Printer):
+class _Printer(UniquePrinter):
     def __init__(self, stream: StringIO, options: PrintingOptions):
         super().__init__(stream, print_generic_format=options.generic, print_debuginfo=options.locations)
         self._elide_larger_than = options.elide_larger_than

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 
-from tilework.analysis.program_targets import HOST, device_of, is_on_host, set_targets, target_of
+from tilework.analysis.program_targets import HOST, device_of, set_targets, target_of
 from tilework.dialects import loop, te
 from tilework.dialects.schedule import SequenceOp, TensorizeOp
 from tilework.dialects.support.diagnostics import CompileError
@@ -27,19 +27,28 @@ Kernel: TypeAlias = te.KernelOp | loop.KernelOp
 
 
 @dataclass(frozen=True)
-class KernelCode:
-    """Pieces of code for the host, and for each device the code of its kernels by name.
+class KernelUse:
+    """A kernel of a program: what it is called there, the key of its code in the cache, the device that runs it."""
 
-    labels: what the kernels are called in the program, by name; of several that are alike, the first.
+    name: str
+    key: str
+    device: str
+
+
+@dataclass(frozen=True)
+class ProgramCode:
+    """Pieces of code for the host, its function the last one; for each other device the code of its kernels by name.
+
+    uses: the kernels of the program, also those whose code is the same.
     """
 
-    host: list[bytes]
-    devices: dict[str, dict[str, bytes]]
-    labels: dict[str, str]
+    uses: Sequence[KernelUse]
+    host: Sequence[bytes]
+    devices: Mapping[str, Mapping[str, bytes]]
 
 
-def compile_kernels(module: ModuleOp, session: Session) -> KernelCode:
-    """The code of every kernel, which becomes a declaration under the name that its code has.
+def compile_kernels(module: ModuleOp, session: Session) -> tuple[list[KernelUse], dict[str, bytes]]:
+    """The kernels of a program and their code by its key; each becomes a declaration under the name that its code has.
 
     A kernel may be at te, also with a schedule beside it, or at loop.
     """
@@ -72,21 +81,19 @@ def compile_kernels(module: ModuleOp, session: Session) -> KernelCode:
     session.pool.run(jobs, on_done)
     for schedule in schedules.values():
         schedule.detach()
-    code = _code_by_device(keys, compiled)
+    uses = [KernelUse(kernel.sym_name.data, key, device_of(kernel)) for kernel, key in keys.items()]
     _declare(module, keys, compiled)
-    return code
+    return uses, {key: code for key, (code, _) in compiled.items()}
 
 
-def _code_by_device(keys: Mapping[Kernel, str], compiled: Mapping[str, tuple[bytes, dict[str, Any]]]) -> KernelCode:
-    host = {key: compiled[key][0] for kernel, key in keys.items() if is_on_host(kernel)}
+def code_of(uses: Sequence[KernelUse], codes: Mapping[str, bytes], host: bytes) -> ProgramCode:
+    """The code of a program: that of its kernels by key, and of its host function."""
+    kernels = {use.key: codes[use.key] for use in uses if use.device == HOST}
     devices: dict[str, dict[str, bytes]] = {}
-    for kernel, key in keys.items():
-        if not is_on_host(kernel):
-            devices.setdefault(device_of(kernel), {})[symbol_name(key)] = compiled[key][0]
-    labels: dict[str, str] = {}
-    for kernel, key in keys.items():
-        labels.setdefault(symbol_name(key), kernel.sym_name.data)
-    return KernelCode(list(host.values()), devices, labels)
+    for use in uses:
+        if use.device != HOST:
+            devices.setdefault(use.device, {})[symbol_name(use.key)] = codes[use.key]
+    return ProgramCode(uses, [*kernels.values(), host], devices)
 
 
 def schedules_of(module: ModuleOp) -> dict[Kernel, SequenceOp]:

@@ -47,7 +47,7 @@ def lower_by_levels(
     `bring_schedules` takes them.
     """
     context = make_context()
-    graph = passes_of("optimize-graph")
+    graph = passes_of("optimize-graph", precision=precision)
     unfused = tuple(takewhile(lambda p: not isinstance(p, FuseOperators), graph))
     steps: list[tuple[str, tuple[ModulePass, ...]]] = [
         ("2-optimized", unfused),

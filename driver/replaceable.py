@@ -13,7 +13,10 @@ from tilework.analysis.functions import body_of
 from tilework.analysis.parameters import DEFAULTS, PREPARE, parameters_read
 from tilework.dialects.graph.structure import DefineParameterOp
 from tilework.dialects.support.diagnostics import CompileError
+from tilework.driver.ir_printer import PrintingOptions, ir_text
 from tilework.interpreters.graph import find_function
+from tilework.runtime.manifest import Default
+from tilework.runtime.tensor_spec import TensorSpec
 
 Array = NDArray[Any]
 
@@ -39,7 +42,18 @@ class Replaceable:
         kept = ModuleOp([op.clone() for op in (find_function(module, PREPARE),) if op is not None])
         read = _keep_dependent(kept, set(symbols.values()))
         names = dict.fromkeys((*symbols.values(), *fixed.values(), *sorted(read)))
-        return Replaceable(symbols, fixed, {name: parameters[name] for name in names}, str(kept) if read else "")
+        return Replaceable(
+            symbols, fixed, {name: parameters[name] for name in names}, ir_text(kept, PrintingOptions()) if read else ""
+        )
+
+    def defaults(self) -> tuple[Default, ...]:
+        """The inputs that have defaults, those in whose place something else can be given first."""
+        free = (self._default(name, symbol, fixed=False) for name, symbol in self.symbols.items())
+        return (*free, *(self._default(name, symbol, fixed=True) for name, symbol in self.fixed.items()))
+
+    def _default(self, name: str, symbol: str, *, fixed: bool) -> Default:
+        array = self.parameters[symbol]
+        return Default(TensorSpec(name, array.dtype.name, array.shape), symbol, fixed)
 
 
 def defaults_of(module: ModuleOp, kind: str) -> dict[str, str]:

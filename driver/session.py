@@ -48,8 +48,6 @@ def log_report(report: CompileReport) -> None:
 class Session:
     """One compilation. `instrumentations` watch the passes over the whole module.
 
-    chosen: what graph passes and rules made of the program, for the cache: see `known_choices`.
-
     tuned: schedules that a search found, as `bring_schedules` takes them; None where no search was asked for.
     """
 
@@ -61,7 +59,6 @@ class Session:
     report: CompileReport = field(default_factory=CompileReport)
     context: Context = field(default_factory=make_context)
     tuned: Mapping[str, str] | None = None
-    chosen: dict[str, str] = field(default_factory=dict[str, str])
 
     def run(self, phase: str, module: ModuleOp, **options: str) -> None:
         """Run one phase over the module, in place. Raises what its passes raise."""

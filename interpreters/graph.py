@@ -153,11 +153,8 @@ def find_function(module: ModuleOp, name: str) -> func.FuncOp | None:
 
 def _evaluate_slice(value: SSAValue, parameters: Mapping[str, Array]) -> Array:
     """The value, from the operations it depends on and no others."""
-    needed = computation_of(value)
-    block = value.owner.parent if isinstance(value.owner, Operation) else None
-    assert block is not None, "@prepare takes no arguments"
     evaluation = _Evaluation(parameters, None, {})
-    evaluation.run([op for op in block.ops if op in needed], kept=[value])
+    evaluation.run(computation_of(value), kept=[value])
     return np.asarray(evaluation.values[value])
 
 

@@ -22,7 +22,7 @@ from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Atom, Compound, Expr, Key, Var, const, divide, var
 from tilework.dialects import arith
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, KernelOp, LoadOp, StoreOp
-from tilework.dialects.loop.parts import Part, PartsOp
+from tilework.dialects.loop.buffer_regions import BufferRegion, BufferRegionsOp
 
 Root: TypeAlias = SSAValue
 LARGEST_TABLE = 1 << 20
@@ -37,7 +37,7 @@ class Access:
     `facts` are expressions that are not negative where the access takes place: guards, bounds of loops, lane counts.
     """
 
-    op: LoadOp | StoreOp | PartsOp
+    op: LoadOp | StoreOp | BufferRegionsOp
     is_store: bool
     root: Root
     view: tuple[object, ...]
@@ -70,8 +70,8 @@ class Dependences:
                 self._add_range(op)
             elif isinstance(op, LoadOp | StoreOp):
                 self.accesses.append(self._access(op))
-            elif isinstance(op, PartsOp):
-                self.accesses += [self._part(op, i, part) for i, part in enumerate(op.parts)]
+            elif isinstance(op, BufferRegionsOp):
+                self.accesses += [self._part(op, i, part) for i, part in enumerate(op.buffer_regions)]
 
     def resolve(self, e: Expr) -> Expr:
         """An index expression over loop variables only, where constants and `loop.apply` allow.
@@ -142,7 +142,7 @@ class Dependences:
                 facts += [var(lane) - self.resolve(e) for e in _arguments(op.lane_first, "max")]
         return self._found(op, op.memref, isinstance(op, StoreOp), subscripts, facts)
 
-    def _part(self, op: PartsOp, number: int, part: Part) -> Access:
+    def _part(self, op: BufferRegionsOp, number: int, part: BufferRegion) -> Access:
         position = self.resolve(part.position)
         for axis, (extent, stride) in enumerate(zip(part.form.shape, part.strides, strict=True)):
             element = (op, number, axis)
@@ -152,7 +152,7 @@ class Dependences:
 
     def _found(
         self,
-        op: LoadOp | StoreOp | PartsOp,
+        op: LoadOp | StoreOp | BufferRegionsOp,
         buffer: SSAValue,
         is_store: bool,
         subscripts: Sequence[Expr],

@@ -52,8 +52,8 @@ from tilework.interpreters.buffers import (
 )
 from tilework.interpreters.independence import Dependences
 from tilework.interpreters.loop_access import Access, Frame, Mask, Names, OrderMatters, along
-from tilework.interpreters.loop_parts import part_accesses, parts_step
 from tilework.interpreters.loop_plan import Mode, plan_loops
+from tilework.interpreters.loop_regions import region_accesses, regions_step
 from tilework.interpreters.symbols import bind_symbols
 from tilework.interpreters.threads import watch_of
 
@@ -303,10 +303,10 @@ class LoopProgram:
         return run if self._watch is None else self._watch.watched(access, run)
 
     def _parts(self, op: IntrinsicOp) -> Step:
-        positions = [self._facts.resolve(part.position) for part in op.parts]
-        leads = [self._lead.get(part.memref, 0) for part in op.parts]
-        parts = part_accesses(op, positions, self._names, leads)
-        step = parts_step(op, parts)
+        positions = [self._facts.resolve(part.position) for part in op.buffer_regions]
+        leads = [self._lead.get(part.memref, 0) for part in op.buffer_regions]
+        parts = region_accesses(op, positions, self._names, leads)
+        step = regions_step(op, parts)
         return step if self._watch is None else self._watch.watched_parts(op, parts, step)
 
     def _alloca(self, op: memref.AllocaOp) -> Step:

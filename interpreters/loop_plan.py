@@ -17,7 +17,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tilework.analysis.domains import loops_around
 from tilework.analysis.launches import mapped_threads
 from tilework.dialects.loop import CallOp, ForOp, KernelOp, Kind, LoadOp, StoreOp
-from tilework.dialects.loop.parts import PartsOp
+from tilework.dialects.loop.buffer_regions import BufferRegionsOp
 from tilework.interpreters.independence import Dependences
 
 LARGEST_ARRAY = 1 << 21
@@ -110,8 +110,8 @@ def _limit(block: Block, facts: Dependences, modes: dict[ForOp, Mode]) -> int:
     """
     most = 1
     for op in block.ops:
-        if isinstance(op, PartsOp):
-            most = max(most, *(prod(part.form.shape) for part in op.parts))
+        if isinstance(op, BufferRegionsOp):
+            most = max(most, *(prod(part.form.shape) for part in op.buffer_regions))
         inside = max((_limit(b, facts, modes) for region in op.regions for b in region.blocks), default=1)
         if isinstance(op, ForOp) and modes[op] is Mode.AXIS:
             first, last = facts.ranges.get(op.index, (0, LARGEST_ARRAY))

@@ -15,7 +15,7 @@ from tilework.dialects.graph.base import Array
 from tilework.dialects.loop import BLOCK_THREADS, BLOCKS, ForOp, IntrinsicOp, KernelOp, StoreOp
 from tilework.interpreters.buffers import Buffer
 from tilework.interpreters.loop_access import Access, Frame, Mask, Names
-from tilework.interpreters.loop_parts import PartAccess
+from tilework.interpreters.loop_regions import RegionAccess
 from tilework.interpreters.races import Races
 
 Step: TypeAlias = Callable[[Frame, Mask], None]
@@ -39,9 +39,9 @@ class ThreadWatch:
         """A load or a store, noted before it is done."""
         return self._watched(access.op, [(access.op.memref, access.places, isinstance(access.op, StoreOp))], step)
 
-    def watched_parts(self, op: IntrinsicOp, parts: Sequence[PartAccess], step: Step) -> Step:
+    def watched_parts(self, op: IntrinsicOp, parts: Sequence[RegionAccess], step: Step) -> Step:
         """An intrinsic on buffers, noted before it is done; parts: those of the operation, the result's first."""
-        touched = list(zip(op.parts, parts, strict=True))
+        touched = list(zip(op.buffer_regions, parts, strict=True))
         reads = [(part.memref, access.places, False) for part, access in touched if part.form.is_read]
         writes = [(part.memref, access.places, True) for part, access in touched if part.form.is_written]
         return self._watched(op, [*reads, *writes], step)

@@ -24,10 +24,10 @@ from tilework.dialects.te import IntrinsicOp as Declaration
 from tilework.lowering.vdla.buffers import Buffers
 from tilework.lowering.vdla.computations import emit_computation
 from tilework.lowering.vdla.emitter import Emitter
-from tilework.lowering.vdla.pieces import decided_inside, pieces
 from tilework.lowering.vdla.reads import read_of
 from tilework.lowering.vdla.tiles import tile_number
 from tilework.lowering.vdla.transfers import emit_load, emit_store
+from tilework.lowering.vdla.uniform_ranges import decided_inside, uniform_ranges
 from tilework.targets.vdla.target import VdlaTarget
 from tilework.transforms.base import TileworkPass
 
@@ -228,7 +228,7 @@ class _Lowering:
             self.around(inner, block)
 
         written_out = loop.kind.data is Kind.UNROLLED or end - first == 1
-        for begin, behind in pieces(loop, first, end, self.known):
+        for begin, behind in uniform_ranges(loop, first, end, self.known):
             self.known[loop.index] = const(begin)
             self.emitter.loop(begin, behind, loop.axis.data, body, written_out=written_out)
         self.known.pop(loop.index, None)  # for the next piece of a loop around, nothing is known of this one
@@ -247,7 +247,7 @@ class _Lowering:
             known = ", ".join(f"@{name}" for name in _INTRINSICS)
             raise NoNest(f"@{op.intrinsic} is none of its instructions, which are {known}")
         operands: list[SSAValue] = []
-        for part in op.parts:
+        for part in op.buffer_regions:
             memory = self.buffers.memory_of(part.memref)
             assert memory is not None  # its declaration says so
             elements = memory.rows * memory.columns

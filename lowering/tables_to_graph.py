@@ -21,6 +21,7 @@ from tilework.dialects.bag import (
     ColumnOp,
     FilterOp,
     FoldOp,
+    JoinOp,
     LookupOp,
     MapOp,
     OneHotOp,
@@ -34,6 +35,7 @@ from tilework.dialects.matrix import FromTensorOp, MatrixType
 from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 from tilework.dialects.te.decision_trees import walk_trees
 from tilework.lowering.tables.folds import reductions_of_rows
+from tilework.lowering.tables.joins import pairs
 from tilework.lowering.tables.maps import columns_made
 from tilework.lowering.tables.rows import Rows, inlined, place_of
 from tilework.lowering.tables.summary import extremes, reductions
@@ -205,6 +207,21 @@ class KeepRows(RewritePattern):
         places = rows.places(holds, op.rows.data)
         kept = [rows.at(x, places) for x in bag.tensors]
         rewriter.replace(op, PackOp.holding(kept, bag_of(op.result)))
+
+
+class JoinRows(RewritePattern):
+    """join(pack(x, ...), pack(y, ...)) has the rows of x and of y whose numbers are those of pairs with one key."""
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: JoinOp, rewriter: PatternRewriter) -> None:
+        left, right = op.left.owner, op.right.owner
+        if not isinstance(left, PackOp) or not isinstance(right, PackOp):
+            return
+        rows = Rows(op, rewriter)
+        at, other = pairs(rows, op, left, right)
+        columns = {name: rows.at(rows.column(left, name), at) for name in bag_of(op.left).columns}
+        columns |= {new: rows.at(rows.column(right, old), other) for new, old in op.taken.items()}
+        rewriter.replace(op, [], [rows.packed(bag_of(op.result), columns)])
 
 
 class ReduceRows(RewritePattern):

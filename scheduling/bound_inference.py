@@ -122,7 +122,9 @@ def _needed(state: ScheduleState, stage: Stage, bounds: Mapping[Stage, StageBoun
         high = domain.simplify(reduce(maximum, (r[1] for r in reads)))
         step = common_step(points)
         extent = _at_most(state, stage, bounds, domain.simplify((high - low) // step + 1))
-        needs_all = domain.proves(at_least(extent, whole)) or not _only_symbols(extent, state)
+        is_closed = state.knobs.settle(extent) and not state.knobs.settle(whole)  # buffers are of such extents
+        reaches_all = domain.proves(at_least(extent, whole)) and not is_closed
+        needs_all = reaches_all or not _only_symbols(extent, state)
         if not needs_all and low == 0 and not extent.is_constant and state.knobs.settle(extent, whole):
             extent = state.knobs.least(extent, whole)  # it is the whole axis for some choices
         region.append((const(0), whole) if needs_all else (low, extent))

@@ -19,6 +19,9 @@ class Measured:
 
     streamed_rows: int = 0
     """So few rows are multiplied by a matrix in less time than it takes to come from beyond a core's own caches."""
+    quantized_rows: int = 0
+    """So few rows are multiplied by a weight that is quantized in blocks, and dequantized in registers, in less time
+    than algorithms for floats take."""
     near_row: int = 0
     """So many elements of a row stay near between one operator and the next."""
     moved_channels: int = 0

@@ -12,15 +12,11 @@ from tilework.algebra.errors import TileworkError, UsageError
 from tilework.algebra.given_values import integer_of, takes
 from tilework.module import Module
 from tilework.runtime.arrays import aligned
-from tilework.runtime.manifest import Default, Manifest
 from tilework.runtime.source import Source
-from tilework.runtime.tensor_spec import TensorSpec
 from tilework.runtime.threads import get_num_threads
 
 if TYPE_CHECKING:  # the compiler takes 0.3 s to import, and running an artefact needs none of it
-    from tilework.driver.compile_model import CompiledModel
     from tilework.driver.instrumentation import Instrumentation
-    from tilework.driver.replaceable import Replaceable
     from tilework.driver.session import Progress
     from tilework.frontends.onnx.given import Given
     from tilework.frontends.te.operator import Kernel
@@ -67,7 +63,6 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     Raises TileworkError, in one line, for what cannot be compiled.
     """
     from tilework.analysis.precision import precision_of
-    from tilework.analysis.program_targets import HOST, targets_of
     from tilework.driver.choose_targets import choose_targets
     from tilework.driver.compile_model import compile_module
     from tilework.driver.garbage import no_cyclic_gc
@@ -94,12 +89,11 @@ def compile(  # noqa: A001  the name that users of other compilers look for
         del arrays
         prepared = compiled.parameters  # one after the other, so that there are never two copies of all
         own = {name: aligned(prepared.pop(name)) for name in list(prepared)}
-        others = {name: array for name, array in compiled.replaceable.parameters.items() if name not in own}
-        manifest = _manifest(compiled, str(targets_of(module)[HOST]))
+        others = {name: array for name, array in compiled.weights.items() if name not in own}
         source = Source(
             program, precision, tuned or {}, compiled.prepare, lambda: read_model(model, parameters, defined, given)[1]
         )
-        result = Module(manifest, compiled.code.host, {**others, **own}, None, compiled.code.devices, source)
+        result = Module(compiled.manifest, compiled.code.host, {**others, **own}, None, compiled.code.devices, source)
         result.report = compiled.report
         log_report(compiled.report)
         return result
@@ -274,32 +268,3 @@ def _check_options(processes: object, instrumentations: object, progress: object
             raise UsageError(f"instrumentations= takes a list of Instrumentations, not of a {type(value).__name__}")
     if progress is not None and not (callable(progress) and takes(progress, 3)):
         raise UsageError(f"progress= takes a function of a text and two numbers, not a {type(progress).__name__}")
-
-
-def _defaults(replaceable: Replaceable) -> tuple[Default, ...]:
-    def default(name: str, symbol: str, *, fixed: bool) -> Default:
-        array = replaceable.parameters[symbol]
-        return Default(TensorSpec(name, array.dtype.name, array.shape), symbol, fixed)
-
-    free = (default(name, symbol, fixed=False) for name, symbol in replaceable.symbols.items())
-    return (*free, *(default(name, symbol, fixed=True) for name, symbol in replaceable.fixed.items()))
-
-
-def _manifest(compiled: CompiledModel, target: str) -> Manifest:
-    info = compiled.info
-    return Manifest(
-        target,
-        info.inputs,
-        info.outputs,
-        info.parameters,
-        info.symbols,
-        info.arena_bytes,
-        info.kernels,
-        info.messages,
-        info.entry,
-        compiled.requirements,
-        _defaults(compiled.replaceable),
-        compiled.replaceable.prepare,
-        info.devices,
-        info.bound,
-    )

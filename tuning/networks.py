@@ -71,9 +71,7 @@ def tune_all(tasks: Mapping[Task, int], budget: Budget, records: Records, watche
     Raises TileworkError where nothing could be measured.
     """
     with site.builder(next(iter(tasks))) as builder:
-        searches = [
-            search_for(task, task.space(), builder, site.runner(task), records, budget, watcher) for task in tasks
-        ]
+        searches = [search_for(task, None, builder, site.runner(task), records, budget, watcher) for task in tasks]
         scheduler = TaskScheduler(searches, list(tasks.values()))
         watcher.begin(searches, list(tasks.values()))
         _spend(scheduler, budget, site)

@@ -63,10 +63,10 @@ def tune_program(
     if isinstance(program, TemplateProgram):
         task, space = _of_template(program, machine, rules, budget.seed)
     else:
+        space = None
         kernel, own = kernel_of(program, schedule)
         task = Task(kernel, machine, rules, budget.seed, own)
         refuse_symbols(task.kernel)
-        space = task.space()
     with site.builder(task) as builder, site.runner(task) as runner:
         search = search_for(task, space, builder, runner, records, budget, watcher)
         watcher.begin([search], [1])

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from random import Random
 
 from xdsl.utils.exceptions import VerifyException
@@ -79,12 +80,13 @@ class Trial:
 class Search:
     """The state of a search: the trials so far, and the fastest one.
 
-    runner: one for the task, for as long as it lives.
+    runner: one for the task, for as long as it lives. given_space: where it is not the task's own, which takes seconds
+    to derive for some kernels and is therefore derived when it is asked for.
     """
 
     task: Task
-    space: Space
-    explorer: Explorer
+    given_space: Space | None
+    budget: Budget
     builder: Builder
     runner: Runner
     records: Records
@@ -92,11 +94,29 @@ class Search:
     trials: list[Trial] = field(default_factory=list[Trial])
     history: dict[Candidate, float | None] = field(default_factory=dict[Candidate, float | None])
     winner: Winner | None = None
-    ranker: Ranker | KnobRanker | None = None
     _predicted: dict[Candidate, float] = field(default_factory=dict[Candidate, float])
     reference: Built | None = None
     note: str = ""
     """What the user must know about how results were checked."""
+
+    @cached_property
+    def space(self) -> Space:
+        """What may be measured."""
+        return self.task.space() if self.given_space is None else self.given_space
+
+    @cached_property
+    def explorer(self) -> Explorer:
+        """What proposes candidates."""
+        return explorer_named(self.budget.explorer)(self.space, Random(self.budget.seed), self.ranker)
+
+    @cached_property
+    def ranker(self) -> Ranker | KnobRanker | None:
+        """What ranks candidates, where the explorer asks for that."""
+        if not explorer_named(self.budget.explorer).IS_GUIDED:
+            return None
+        if isinstance(self.space, TemplateSpace):
+            return KnobRanker(self.space)
+        return Ranker(self.task, self.space, model_named(self.budget.model, self.task.target))
 
     def resume(self) -> None:
         """Take over the trials of the record file that are of this task and space."""
@@ -272,23 +292,14 @@ class Search:
 
 def search_for(
     task: Task,
-    space: Space,
+    space: Space | None,
     builder: Builder,
     runner: Runner,
     records: Records,
     budget: Budget,
     watcher: Watcher,
 ) -> Search:
-    """A search in the space of a task that goes on where the records end."""
-    kind = explorer_named(budget.explorer)
-    ranker = _ranker(task, space, budget.model) if kind.IS_GUIDED else None
-    explorer = kind(space, Random(budget.seed), ranker)
-    search = Search(task, space, explorer, builder, runner, records, watcher, ranker=ranker)
+    """A search in the task's space, or in another one, that goes on where the records end."""
+    search = Search(task, space, budget, builder, runner, records, watcher)
     search.resume()
     return search
-
-
-def _ranker(task: Task, space: Space, model: str) -> Ranker | KnobRanker:
-    if isinstance(space, TemplateSpace):
-        return KnobRanker(space)
-    return Ranker(task, space, model_named(model, task.target))

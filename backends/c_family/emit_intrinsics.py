@@ -16,7 +16,7 @@ from tilework.backends.c_family.emitter import Emitter
 from tilework.backends.c_family.forms import form_of
 from tilework.backends.intrinsics import IntrinsicWriter, filled
 from tilework.dialects.loop import CallIntrinsicOp, IntrinsicOp
-from tilework.dialects.loop.parts import Part
+from tilework.dialects.loop.buffer_regions import BufferRegion
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.shapes import element_type
 from tilework.dialects.te.intrinsic import IntrinsicOp as Declaration
@@ -71,7 +71,7 @@ class CIntrinsics(IntrinsicWriter):
         for line in filled(snippet, values, e.text.fresh):
             e.text.line(line)
 
-    def place(self, e: Emitter, op: IntrinsicOp, part: Part) -> str:
+    def place(self, e: Emitter, op: IntrinsicOp, part: BufferRegion) -> str:
         element = f"{e.get(part.memref)}[{index_writer(e, op).expr(part.position)}]"
         return e.variable(e.pointer(part.memref), f"&{element}", part.memref.name_hint)
 

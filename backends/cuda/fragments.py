@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.ir import Operation, SSAValue
 
 from tilework.dialects.loop import IntrinsicOp
-from tilework.dialects.loop.parts import Part
+from tilework.dialects.loop.buffer_regions import BufferRegion
 from tilework.dialects.support.diagnostics import CompileError
 
 SCOPE = "mma"
@@ -15,7 +15,7 @@ FRAGMENT = 8
 """Registers of each thread that a tile is spread over."""
 
 
-def number_of(tile: Part, op: IntrinsicOp) -> int:
+def number_of(tile: BufferRegion, op: IntrinsicOp) -> int:
     """The number of a tile among those of its buffer. Raises CompileError for one that overlaps with another."""
     places = _places(tile.memref, op)
     return places.index(_place(tile, op))
@@ -32,7 +32,7 @@ def _places(buffer: SSAValue, op: Operation) -> list[tuple[int, int]]:
     for use in buffer.uses:
         user = use.operation
         if isinstance(user, IntrinsicOp):
-            found |= {_place(part, user): None for part in user.parts if part.memref is buffer}
+            found |= {_place(part, user): None for part in user.buffer_regions if part.memref is buffer}
     places = sorted(found)
     elements = [p + row * stride + i for p, stride in places for row in range(16) for i in range(16)]
     if len({*elements}) < len(elements):
@@ -40,7 +40,7 @@ def _places(buffer: SSAValue, op: Operation) -> list[tuple[int, int]]:
     return places
 
 
-def _place(tile: Part, op: IntrinsicOp) -> tuple[int, int]:
+def _place(tile: BufferRegion, op: IntrinsicOp) -> tuple[int, int]:
     at = tile.position.constant
     if at is None:
         message = f"the subscript of tile register %{tile.memref.name_hint or '?'} is no constant"

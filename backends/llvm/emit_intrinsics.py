@@ -21,7 +21,7 @@ from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emitter import Emitter
 from tilework.backends.llvm.llvm_types import llvm_type, suffix
 from tilework.dialects.loop import CallIntrinsicOp, IntrinsicOp
-from tilework.dialects.loop.parts import Part
+from tilework.dialects.loop.buffer_regions import BufferRegion
 from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.te.intrinsic import IntrinsicOp as Declaration
 from tilework.runtime.devices.llvm.compile import LLVMError, parse_ir
@@ -70,7 +70,7 @@ class LLVMIntrinsics(IntrinsicWriter):
             else:
                 e.text.line(line)
 
-    def place(self, e: Emitter, op: IntrinsicOp, part: Part) -> str:
+    def place(self, e: Emitter, op: IntrinsicOp, part: BufferRegion) -> str:
         index, pointer = index_writer(e, op).expr(part.position), e.get(part.memref)
         if index == "0":
             return pointer

@@ -2,6 +2,7 @@
 
 from xdsl.ir import Dialect
 
+from tilework.dialects.bag.comprehension import ComprehensionOp
 from tilework.dialects.bag.conversion import (
     CodesOp,
     ColumnOp,
@@ -16,6 +17,8 @@ from tilework.dialects.bag.conversion import (
     table_of,
     tensors_of,
 )
+from tilework.dialects.bag.join import JoinOp
+from tilework.dialects.bag.keys import keys_compared, same_key
 from tilework.dialects.bag.rows import KINDS, FilterOp, FoldOp, MapOp, RowsOp, YieldOp
 from tilework.dialects.bag.types import BagType, DictType
 
@@ -24,9 +27,11 @@ __all__ = [
     "BagType",
     "CodesOp",
     "ColumnOp",
+    "ComprehensionOp",
     "DictType",
     "FilterOp",
     "FoldOp",
+    "JoinOp",
     "KINDS",
     "LookupOp",
     "MapOp",
@@ -38,12 +43,14 @@ __all__ = [
     "ToMatrixOp",
     "YieldOp",
     "bag_of",
+    "keys_compared",
     "layout_of",
+    "same_key",
     "table_of",
     "tensors_of",
 ]
 
 CONVERSIONS = [PackOp, ToMatrixOp, ColumnOp, OneHotOp, LookupOp]
-ROWS = [MapOp, FilterOp, FoldOp, YieldOp]
+ROWS = [MapOp, FilterOp, FoldOp, JoinOp, ComprehensionOp, YieldOp]
 
 Bag = Dialect("bag", [*CONVERSIONS, *ROWS], [BagType, DictType])

@@ -3,6 +3,7 @@
 from xdsl.ir import Dialect
 
 from tilework.dialects.graph.algorithms.bf16x import Bf16xConvOp, Bf16xDenseOp, Bf16xWeightOp
+from tilework.dialects.graph.algorithms.block_quantized import BlockQuantizedDenseOp, BlockQuantizedWeightOp
 from tilework.dialects.graph.algorithms.packed_float import PackedFloatDenseOp, PackedFloatWeightOp
 from tilework.dialects.graph.algorithms.strassen import StrassenConvOp, StrassenDenseOp, StrassenWeightOp
 from tilework.dialects.graph.algorithms.winograd import WinogradConvOp, WinogradWeightOp
@@ -26,6 +27,7 @@ from tilework.dialects.graph.cast import CastOp
 from tilework.dialects.graph.choice import IfOp
 from tilework.dialects.graph.convolution import ConvOp
 from tilework.dialects.graph.dense import DenseOp, MatmulOp
+from tilework.dialects.graph.dequantize import DequantizeOp
 from tilework.dialects.graph.elementwise import (
     AbsOp,
     AcoshOp,
@@ -118,6 +120,7 @@ OPERATORS = [
         StrassenDenseOp,
     ),
     *(BitsOp, BitSerialConvOp, BitSerialDenseOp),
+    *(DequantizeOp, BlockQuantizedWeightOp, BlockQuantizedDenseOp),
     *(Bf16xWeightOp, Bf16xConvOp, Bf16xDenseOp, PackedFloatWeightOp, PackedFloatDenseOp),
 ]
 

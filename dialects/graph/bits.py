@@ -19,6 +19,7 @@ from tilework.dialects.graph.narrow import (
     BYTE,
     FORMATS,
     in_bytes,
+    integers_of_bytes,
     is_narrow,
     is_narrow_integer,
     is_unsigned,
@@ -99,7 +100,9 @@ class DecodeOp(GraphOp):
         return k.compute("decode", x.dims, lambda *i: decoded(k, x[i], FORMATS[type(of)]))
 
     def evaluate(self, *inputs: Array) -> Array:
-        return of_bytes(inputs[0], self.element).astype(numpy_dtype(_computed_in(self.element)))
+        of = self.element
+        numbers = integers_of_bytes(inputs[0], of) if is_narrow_integer(of) else of_bytes(inputs[0], of)
+        return numbers.astype(numpy_dtype(_computed_in(of)))
 
 
 @irdl_op_definition

@@ -116,14 +116,21 @@ def of_bytes(array: Array, type_: Attribute) -> Array:
     return (array & np.uint8((1 << bits_of(type_)) - 1)).view(narrow_dtype(type_))
 
 
+def integers_of_bytes(array: Array, type_: IntegerType) -> Array:
+    """The integers of 2 or 4 bits that bytes have the bits of, as numbers of a byte."""
+    above = 8 - type_.width.data
+    moved = array << np.uint8(above)
+    return moved >> np.uint8(above) if is_unsigned(type_) else moved.view(np.int8) >> np.int8(above)
+
+
 def narrowed(array: Array, type_: Attribute, saturate: bool, rounding: str) -> Array:
     """Numbers in a narrow type, as `graph.cast` makes them."""
     if type(type_) is Float8E8M0FNUType:
         return _powers(array.astype(np.float32), saturate, rounding)
     dtype = narrow_dtype(type_)
     if is_narrow_integer(type_):
-        whole = array.astype(np.int64 if array.dtype.kind in "fV" else np.int32)
-        return of_bytes((whole & 0xFF).astype(np.uint8), type_)
+        whole = array.astype(np.int64) if array.dtype.kind in "fV" else array
+        return of_bytes(whole.astype(np.uint8), type_)  # integers wrap around
     wide = array.astype(np.float32)
     if FORMATS[type(type_)].nan is None:
         wide = np.where(np.isnan(wide), np.float32(0), wide)

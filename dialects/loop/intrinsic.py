@@ -26,8 +26,8 @@ from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tilework.algebra.index_expr import Expr
+from tilework.dialects.loop.buffer_regions import BufferRegion, BufferRegionsOp, Form
 from tilework.dialects.loop.common import integers, memref_of, resolve, verify_positions
-from tilework.dialects.loop.parts import Form, Part, PartsOp
 from tilework.dialects.support.call_intrinsic import CallIntrinsic
 from tilework.dialects.support.index_attr import (
     LoopIndexAttr,
@@ -52,7 +52,7 @@ class CallIntrinsicOp(CallIntrinsic):
 
 
 @irdl_op_definition
-class IntrinsicOp(PartsOp):
+class IntrinsicOp(BufferRegionsOp):
     """Do what an intrinsic says with parts of buffers: write the first one, or update it, from the others.
 
     A part is said by where it begins, by its shape, and by how many elements apart its elements are along each
@@ -101,11 +101,11 @@ class IntrinsicOp(PartsOp):
         return self.callee.root_reference.data
 
     @property
-    def parts(self) -> tuple[Part, ...]:
+    def buffer_regions(self) -> tuple[BufferRegion, ...]:
         values = over_values(self.index_operands)
         exprs = [e.substitute(values) for e in self.indices]
         strides = map(integers, self.strides.data)
-        return tuple(map(Part, self.memrefs, exprs, strides, (self._form(i) for i in range(len(self.memrefs)))))
+        return tuple(map(BufferRegion, self.memrefs, exprs, strides, (self._form(i) for i in range(len(self.memrefs)))))
 
     def _form(self, i: int) -> Form:
         type_ = memref_of(self.memrefs[i])
@@ -125,7 +125,7 @@ class IntrinsicOp(PartsOp):
         if not count or (len(self.indices), len(self.shapes), len(self.strides)) != (count,) * 3:
             raise VerifyException("every buffer needs a subscript, a shape and strides")
         verify_positions(self.indices.data, len(self.index_operands))
-        for part in self.parts:
+        for part in self.buffer_regions:
             _verify_part(part)
 
     # -- text
@@ -186,7 +186,7 @@ def _lists(of: Sequence[Sequence[int]]) -> ArrayAttr[DenseArrayBase]:
     return ArrayAttr(DenseArrayBase.from_list(i64, list(numbers)) for numbers in of)
 
 
-def _verify_part(part: Part) -> None:
+def _verify_part(part: BufferRegion) -> None:
     type_, form = cast("MemRefType[Attribute]", part.memref.type), part.form
     if type_.get_num_dims() != 1 or not isinstance(type_.layout, NoneAttr):
         raise VerifyException(f"a part of {type_}: expected a buffer with one dimension")

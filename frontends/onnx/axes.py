@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import SliceOp
 from tilework.dialects.graph.base import ints
 from tilework.frontends.onnx.node import Node
 from tilework.frontends.onnx.value_names import is_integer
-from tilework.frontends.onnx.values import Value, as_dims, known
+from tilework.frontends.onnx.values import Value, known
 
 SLICE_INPUTS = ("starts", "ends", "axes", "steps")
 """Inputs 1 to 4 of a Slice; before opset 10 the first three are attributes."""
@@ -73,7 +76,11 @@ def slice_range(start: int, end: int, step: int, extent: int) -> range:
     return range(min(max(start, 0), extent - 1), min(max(end, -1), extent - 1), step)
 
 
-def slice_bounds(node: Node) -> list[tuple[int, int | Expr, int | Expr, int]]:
+Bound: TypeAlias = "int | Expr | SSAValue"
+"""A bound of a Slice: a number, one that depends on symbolic dimensions, or an i64 that data tell."""
+
+
+def slice_bounds(node: Node) -> list[tuple[int, Bound, Bound, int]]:
     """Axis, start, end and step of every axis that a Slice cuts, from attributes (before opset 10) or inputs."""
     starts, ends = (_slice_ends(node, i) for i in (0, 1))
     axes, steps = (_slice_input(node, i) for i in (2, 3))
@@ -90,13 +97,13 @@ def slice_bounds(node: Node) -> list[tuple[int, int | Expr, int | Expr, int]]:
     return list(zip(axes, starts, ends, steps, strict=True))
 
 
-def _slice_ends(node: Node, i: int) -> list[int | Expr] | None:
-    """Starts or ends, which may depend on symbolic dimensions."""
-    name = SLICE_INPUTS[i]
-    if node.opset < 10 or not node.has(i + 1) or (array := node.array(i + 1, f"list of {name}")).dtype != object:
+def _slice_ends(node: Node, i: int) -> list[Bound] | None:
+    """Starts or ends."""
+    if node.opset < 10 or not node.has(i + 1):
         given = _slice_input(node, i)
-        return None if given is None else list(given)
-    return [e if e.constant is None else e.constant for e in as_dims(array)]
+        return None if given is None else [*given]
+    numbers = node.numbers(i + 1, f"list of {SLICE_INPUTS[i]}")
+    return [e.offset if isinstance(e, Expr) and e.is_constant else e for e in numbers]
 
 
 def _slice_input(node: Node, i: int) -> list[int] | None:

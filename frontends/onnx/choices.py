@@ -10,7 +10,8 @@ from xdsl.ir import Block, Region, SSAValue
 from tilework.dialects.graph import IfOp, YieldOp
 from tilework.frontends.onnx.bodies import close
 from tilework.frontends.onnx.emitter import DataRequirement
-from tilework.frontends.onnx.node import Node, value_dims
+from tilework.frontends.onnx.joints import Joint
+from tilework.frontends.onnx.node import Node
 from tilework.frontends.onnx.same_sizes import SameSizes
 from tilework.frontends.onnx.values import AnyValue, Known, OptionalValue, Value, ValueSequence
 
@@ -20,27 +21,30 @@ BRANCHES = ("then_branch", "else_branch")
 def choose(node: Node, condition: SSAValue, count: int) -> list[AnyValue]:
     """What the branch makes that is taken, so many values; the other one is not run.
 
-    What a branch asks of data has to hold where it is taken. Raises TileworkError for branches of different types.
+    Where the branches make tensors of different sizes, data tell those of the result. What a branch asks of data has
+    to hold where it is taken. Raises TileworkError for branches of different types.
     """
     sides = [node.inside(node.emitter.inside(Block())) for _ in BRANCHES]
     made = [_made(side, name, count) for side, name in zip(sides, BRANCHES, strict=True)]
     for first, second in zip(*made, strict=True):
         _require_alike(node, first, second)
     tensors = [[t for value in values for t in _tensors_of(value)] for values in made]
-    tensors[1] = [_as_first(node, sides[1], *pair) for pair in zip(*tensors, strict=True)]
+    joints = [Joint.of(node, sides, pair) for pair in zip(*tensors, strict=True)]
     asked = [side.emitter.asked_of_data for side in sides]
     for i, (side, values) in enumerate(zip(sides, tensors, strict=True)):
+        yielded = [v for joint, value in zip(joints, values, strict=True) for v in joint.yielded(side, value)]
         holds = [_held(side, i == j, requirement) for j in range(2) for requirement in asked[j]]
-        side.emitter.block.add_op(YieldOp([side.emitter.tensor(v) for v in (*values, *holds)]))
+        side.emitter.block.add_op(YieldOp([side.emitter.tensor(v) for v in (*yielded, *holds)]))
     bodies = [side.emitter.block for side in sides]
     constants = close(bodies)
     last = bodies[0].last_op
     assert isinstance(last, YieldOp)
     choice = IfOp(condition, constants, list(last.values.types), Region(bodies[0]), Region(bodies[1]))
     node.emitter.insert(choice, node.title)
-    for holds, requirement in zip(choice.outputs[len(tensors[0]) :], [*asked[0], *asked[1]], strict=True):
+    outputs = iter(choice.outputs)
+    results = iter([joint.result(node, outputs) for joint in joints])
+    for holds, requirement in zip(outputs, [*asked[0], *asked[1]], strict=True):
         node.emitter.ask_of_data(holds, requirement.text)
-    results = iter(choice.outputs)
     return [_rebuilt(value, results) for value in made[0]]
 
 
@@ -87,16 +91,7 @@ def _tensors_of(value: AnyValue | None) -> Sequence[Value]:
             return [value]
 
 
-def _as_first(node: Node, side: Node, first: Value, second: Value) -> Value:
-    """What the second branch makes, as a tensor of the type that the first one makes."""
-    what = "which branch it takes depends on data, so both have to make tensors of the same type"
-    if node.dtype_of(first) != node.dtype_of(second):
-        raise node.error(what)
-    texts = [f"[{', '.join(map(str, value_dims(v)))}]" for v in (first, second)]
-    return side.of_dims(second, value_dims(first), f"{what}, not of {' and '.join(texts)}")
-
-
-def _rebuilt(like: AnyValue, tensors: Iterator[SSAValue]) -> AnyValue:
+def _rebuilt(like: AnyValue, tensors: Iterator[Value]) -> AnyValue:
     """A value made of other tensors than one that it is like."""
     match like:
         case ValueSequence():

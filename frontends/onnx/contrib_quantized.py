@@ -163,37 +163,50 @@ def matmul_of_few_bits(node: Node) -> str:
         raise node.error("columns in another order (g_idx) are not supported")
     blocks = -(-columns // block)
     zeros_of_row = -(-blocks * bits // 8)
+    number_type = TensorProto.UINT8 if bits == 8 else TensorProto.UINT4  # the opset of the text has no UINT2 here
+    integers = f"""
+   counts = Cast <to = {number_type}> (in_rows)
+   weight = DequantizeLinear <axis = 1, block_size = {block}> (counts, scales, zero_points)"""
+    floats = f"""
+   padded = Reshape (numbers, by_block)
+   padded_counts = CastLike (padded, A)
+   by_zero = Constant <value_ints = [{rows}, {blocks}, 1]> ()
+   zeros = Reshape (zero, by_zero)
+   distance = Sub (padded_counts, zeros)
+   block_scales = Reshape (scale, by_zero)
+   scaled = Mul (distance, block_scales)
+   all_columns = Reshape (scaled, by_column)
+   weight = Slice (all_columns, start, end, columns)"""
     if not node.has(3):
-        zeros = f"   zeros = Constant <value_float = {2.0 ** (bits - 1)}> ()"
+        zeros = f"""
+   middle = Constant <value = uint8[1, 1] {{{2 ** (bits - 1)}}}> ()
+   zero_rows = Expand (middle, by_scale)"""
     elif node.dtype(3) == node.dtype(0):
-        zeros = "   zeros = Reshape (zero, by_scale)"
+        zeros = ""
     else:
         zeros = f"""
    by_row = Constant <value_ints = [{rows}, {zeros_of_row}]> ()
-   by_zero = Constant <value_ints = [{rows}, {zeros_of_row * 8 // bits}, 1]> ()
+   by_zero = Constant <value_ints = [{rows}, {zeros_of_row * 8 // bits}]> ()
    zero_bytes = Reshape (zero, by_row)
 {apart("zero_bytes", "zero_numbers", bits)}
    all_zeros = Reshape (zero_numbers, by_zero)
    end_of_zeros = Constant <value_ints = [{blocks}]> ()
-   zeros = Slice (all_zeros, start, end_of_zeros, columns)"""
+   zero_rows = Slice (all_zeros, start, end_of_zeros, columns)"""
+    points = f"\n   zero_points = Cast <to = {number_type}> (zero_rows)" if zeros else ""
     return f"""
 MatMulNBits <K, N, bits, block_size, accuracy_level> (A, B, scale, zero, order, bias) => (Y) {{
    start = Constant <value_ints = [0]> ()
    end = Constant <value_ints = [{columns}]> ()
    columns = Constant <value_ints = [1]> ()
    by_block = Constant <value_ints = [{rows}, {blocks}, {block}]> ()
-   by_scale = Constant <value_ints = [{rows}, {blocks}, 1]> ()
+   by_scale = Constant <value_ints = [{rows}, {blocks}]> ()
    by_column = Constant <value_ints = [{rows}, {blocks * block}]> ()
 {apart("B", "numbers", bits)}
-   in_blocks = Reshape (numbers, by_block)
-{zeros}
-   count = CastLike (in_blocks, A)
-   middle = CastLike (zeros, A)
-   distance = Sub (count, middle)
+   all_numbers = Reshape (numbers, by_column)
+   in_rows = Slice (all_numbers, start, end, columns)
    scales = Reshape (scale, by_scale)
-   scaled = Mul (distance, scales)
-   padded = Reshape (scaled, by_column)
-   weight = Slice (padded, start, end, columns)
+{zeros}{points}
+{integers if zeros else floats}
    right = Transpose <perm = [1, 0]> (weight)
    product = MatMul (A, right)
    Y = Identity (product)                                       # if no bias

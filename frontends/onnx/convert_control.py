@@ -8,15 +8,16 @@ import numpy as np
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from tilework.algebra.index_expr import Expr, const, product
+from tilework.algebra.index_expr import Expr, const, minimum, product
 from tilework.dialects.graph import ConcatOp, MaxOp
+from tilework.dialects.graph.base import numpy_dtype
 from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.choices import BRANCHES, choose
 from tilework.frontends.onnx.iterations import DataDecide, repeat
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.same_sizes import SameSizes
 from tilework.frontends.onnx.scans import MOST_UNROLLED, scan
-from tilework.frontends.onnx.sizes import section
+from tilework.frontends.onnx.sizes import repeated, section
 from tilework.frontends.onnx.told_sizes import size_told
 from tilework.frontends.onnx.truths import Truth
 from tilework.frontends.onnx.value_names import kind_name, onnx_name
@@ -134,12 +135,27 @@ def _counted(node: Node) -> Sequence[AnyValue]:
         count = const(0)
     if count.constant is not None and (count.constant <= MOST_UNROLLED or count.constant > MOST_STEPS):
         return _unrolled(node, count.constant, states)
+    try:
+        with node.emitter.undone(_EndsAtOnce):
+            return _in_steps(node, count, states)
+    except _EndsAtOnce:
+        pass
+    once = minimum(count, 1)
+    return _unrolled(node, 1, states) if once == 1 else _in_steps(node, once, states, is_once=True)
+
+
+class _EndsAtOnce(Exception):
+    """The body of a loop says that there is no other iteration."""
+
+
+def _in_steps(node: Node, count: Expr, states: Sequence[AnyValue], *, is_once: bool = False) -> Sequence[Value]:
+    """Iterations that share their operators. Raises _EndsAtOnce for a body that ends a loop unless it `is_once`."""
     tensors = [_scanned(node, state, count) for state in states]
 
     def step(inside: Node, states: Sequence[Value], elements: Sequence[Value]) -> tuple[list[Value], list[Value]]:
         condition, *values = _iteration(inside, elements[0], states)
-        if not _goes_on(inside, condition):
-            raise node.error("it has one iteration only, which its body says and the number of iterations does not")
+        if not _goes_on(inside, condition) and not is_once:
+            raise _EndsAtOnce
         made = [_scanned(inside, value, count) for value in values]
         return made[: len(states)], made[len(states) :]
 
@@ -199,8 +215,23 @@ def _unrolled(node: Node, count: int, states: Sequence[AnyValue]) -> Sequence[An
         if not _goes_on(node, condition):
             break
     if not made and len(node.proto.output) > len(states):
-        raise node.error("it has no iteration, so that nothing tells of what shape its outputs are")
+        return [*states, *_of_no_iteration(node, states)]
     return [*states, *(_stacked(node, elements) for elements in zip(*made, strict=True))]
+
+
+def _of_no_iteration(node: Node, states: Sequence[AnyValue]) -> list[Value]:
+    """What a loop without iterations makes: nothing of what its body would make; sizes that this would tell are 0."""
+    with node.emitter.undone():
+        _, *values = _iteration(node, Known(np.array(0), node.title), states)
+        made = [node.one_tensor(v, "what its body makes") for v in values[len(states) :]]
+        types = [(node.dtype_of(v), value_dims(v)) for v in made]
+        told = {key for _, dims in types for d in dims for key in d.variables() if node.emitter.is_told(key)}
+    unknown = {key: 0 for key in told if not node.emitter.is_told(key)}
+    empty: list[Value] = []
+    for element, dims in types:
+        zero = Known(np.zeros((), numpy_dtype(element)), node.title)
+        empty.append(repeated(node, zero, [const(0), *(d.substitute(unknown) for d in dims)]))
+    return empty
 
 
 @converter("Scan", since=9)

@@ -17,6 +17,7 @@ from tilework.frontends.onnx.axes import axis_from_front, from_front, given_axes
 from tilework.frontends.onnx.data_requirements import Chosen, require_in_range
 from tilework.frontends.onnx.node import Node, converter, int_attr
 from tilework.frontends.onnx.sizes import parts_of, repeated, require_sizes, sliced_openly
+from tilework.frontends.onnx.told_bounds import shape_told
 from tilework.frontends.onnx.values import Known, Value, as_dims
 
 
@@ -29,7 +30,8 @@ def reshape_by_attribute(node: Node) -> Value:
 @converter("Reshape", since=5)
 def reshape_by_input(node: Node) -> Value:
     """The shape is an input."""
-    return _reshaped(node, as_dims(node.array(1, "shape")))
+    given, keeps = node.numbers(1, "shape"), not node.attribute("allowzero", 0)
+    return _reshaped(node, shape_told(node, given, node.dims(0), keeps))
 
 
 def _reshaped(node: Node, target: Sequence[Expr]) -> Value:

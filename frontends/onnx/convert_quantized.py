@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import ml_dtypes
 import numpy as np
+from onnx import TensorProto
 from xdsl.dialects.builtin import AnyFloat, BoolAttr, FloatAttr, IntegerType, Signedness, f32
 from xdsl.ir import Attribute
 
@@ -14,6 +15,7 @@ from tilework.algebra.index_expr import Expr, ceildiv, const
 from tilework.dialects.graph import (
     AddOp,
     ClipOp,
+    DequantizeOp,
     DivOp,
     EqualOp,
     GatherOp,
@@ -28,7 +30,7 @@ from tilework.dialects.graph import (
 )
 from tilework.dialects.graph.accumulation import accumulator
 from tilework.dialects.graph.base import ints, numpy_dtype
-from tilework.dialects.graph.narrow import is_narrow
+from tilework.dialects.graph.narrow import bits_of, is_narrow, is_narrow_integer, is_unsigned
 from tilework.frontends.onnx.axes import axis_from_front
 from tilework.frontends.onnx.conversions import converted
 from tilework.frontends.onnx.convert_dense import matrix_product
@@ -38,10 +40,12 @@ from tilework.frontends.onnx.sizes import of_shape
 from tilework.frontends.onnx.value_names import element_number, onnx_name
 from tilework.frontends.onnx.values import Known, Value, known
 
-i32 = IntegerType(32)
+i8, i32 = IntegerType(8), IntegerType(32)
 u8 = IntegerType(8, Signedness.UNSIGNED)
 
 FALSE = BoolAttr.from_bool(False)
+
+BITS_OF_BYTE = 8
 
 WIDEST = 2
 """Bytes that a quantized number may take."""
@@ -87,8 +91,10 @@ def dequantize_linear(node: Node) -> Value:
     """What the numbers stand for, in the scale's type."""
     if node.has(2) and element_number(node.value(0)) != element_number(node.value(2)):
         raise node.error(f"its zero point is a {onnx_name(node.value(2))}, what it reads is not")
-    scale, zero = _spread(node, 1), _spread(node, 2) if node.has(2) else None
     number = node.attribute("output_dtype", 0)
+    if _is_matrix_in_blocks(node) and number in (0, TensorProto.FLOAT):
+        return _dequantized_blocks(node)
+    scale, zero = _spread(node, 1), _spread(node, 2) if node.has(2) else None
     distance = node.cast(_distance(node, node.value(0), zero), f32)  # of floats it is one already
     result = node.emit(MulOp, distance, node.cast(scale, f32))
     return node.cast(result, node.element_type(number) if number else node.dtype(1))
@@ -133,6 +139,43 @@ def qlinear_conv(node: Node) -> Value:
     by_channel = node.reshape(scale, value_dims(scale)[:-1]) if value_dims(scale) else scale
     steps = _steps(node, total, _alone(node, 1), by_channel, _alone(node, 6))
     return _quantized(node, steps, _alone(node, 7), node.dtype(7))
+
+
+# ---- Weights in blocks -----------------------------------------------------------------------------------------------
+
+
+def _is_matrix_in_blocks(node: Node) -> bool:
+    """Whether DequantizeLinear is given a matrix of integers of at most a byte, and a scale of f32 for each block."""
+    dims, dtype = node.dims(0), node.dtype(0)
+    is_number = is_narrow_integer(dtype) or dtype in (i8, u8)
+    in_blocks = node.attribute("block_size", 0) > 0 and len(node.dims(1)) == 2 and node.dtype(1) == f32
+    return is_number and in_blocks and len(dims) == 2 and all(d.is_constant for d in dims)
+
+
+def _dequantized_blocks(node: Node) -> Value:
+    """What the numbers of a matrix stand for, each of whose rows, or columns, is blocks that have a scale."""
+    dims, block, axis = node.dims(0), node.attribute("block_size"), axis_from_front(node, 1)
+    bits = bits_of(node.dtype(0)) if is_narrow_integer(node.dtype(0)) else BITS_OF_BYTE
+    middle = 1 << bits - 1 if is_unsigned(node.dtype(0)) else 0
+    blocks = [ceildiv(d, block) if at == axis else d for at, d in enumerate(dims)]
+    what = f"has no number for each block of {block} along axis {axis}"
+    scale = node.of_dims(node.value(1), blocks, f"input 1 {what}")
+    zero = node.of_dims(node.value(2), blocks, f"input 2 {what}") if node.has(2) else None
+    operands = [_less(node, node.cast(_readable(node.value(0)), i8), middle), scale]
+    if zero is None and middle:
+        operands.append(known(np.full([d.offset for d in blocks], -middle, np.float32), node.title))
+    elif zero is not None and not (isinstance(zero, Known) and (zero.array.astype(np.int16) == middle).all()):
+        operands.append(_less(node, node.cast(_readable(zero), f32), middle))
+    order = [1, 0] if axis == 0 else [0, 1]
+    rows = [node.transposed(operand, order) for operand in operands]
+    return node.transposed(node.emit(DequantizeOp, *rows, bits=int_attr(bits), block=int_attr(block)), order)
+
+
+def _less(node: Node, value: Value, middle: int) -> Value:
+    """Numbers less the middle of a range without a sign; bytes wrap around, and so come to their place."""
+    if not middle:
+        return value
+    return node.emit(SubOp, value, known(np.array(middle).astype(numpy_dtype(node.dtype_of(value))), node.title))
 
 
 # ---- Scales and zero points, as something that broadcasts ------------------------------------------------------------

@@ -82,6 +82,8 @@ class Emitter:
         """The symbols that numbers of the running model are."""
         self.elements: dict[tuple[SSAValue, int], SSAValue] = {}
         """Elements that were taken out of vectors."""
+        self.in_front: dict[tuple[SSAValue, Expr], Expr] = {}
+        """How many elements of an axis of a size are in front of a bound of the running model."""
 
     def inside(self, block: Block) -> Emitter:
         """One that appends to the block of a step."""
@@ -91,6 +93,7 @@ class Emitter:
         emitter.inputs = self.inputs
         emitter._bound, emitter._named = dict(self._bound), self._named
         emitter.told, emitter.elements = dict(self.told), dict(self.elements)
+        emitter.in_front = dict(self.in_front)
         return emitter
 
     @contextmanager
@@ -98,7 +101,7 @@ class Emitter:
         """Take back what is emitted meanwhile; where errors are named, only if one of them is raised."""
         ends = [(block, block.last_op) for block in dict.fromkeys((self.block, self._main))]
         asked = list(self.asked_of_data)
-        noted = self._bound, self.told, self.elements
+        noted = self._bound, self.told, self.elements, self.in_front
         holders = self.parameters, self._emitted, self._symbols, self.whole, self._required, *noted
         before = [held.copy() for held in holders]
         is_taken_back = not errors
@@ -134,6 +137,14 @@ class Emitter:
         [name] = symbol.variables()
         self._bound[name] = carrier
 
+    def is_told(self, symbol: Key) -> bool:
+        """Whether it is the running model that tells what a symbol is, no input."""
+        return symbol in self._bound
+
+    def carrier(self, symbol: Key) -> SSAValue:
+        """What was said to `bind` a symbol of the running model."""
+        return self._bound[symbol]
+
     def require(self, requirement: Requirement, title: str) -> None:
         """Let `@main` require what a node of that title needs of sizes; of those that data tell, where they do."""
         if requirement.any_of in self._required:
@@ -141,7 +152,7 @@ class Emitter:
         self._required.add(requirement.any_of)
         op = RequireOp(requirement)
         op.location = NameLoc(StringAttr(title), UnknownLoc())
-        is_told_here = any(key in self._bound for key in requirement.variables())
+        is_told_here = any(map(self.is_told, requirement.variables()))
         (self.block if is_told_here else self._main).add_op(op)
         match requirement.any_of:
             case (Predicate(expr=Expr(terms=((Compound(kind="mod", args=args), _),), offset=0), kind="=="),):

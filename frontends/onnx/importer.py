@@ -110,11 +110,7 @@ def _decided(source: Source, decisions: Decisions, kernels: Mapping[str, Kernel]
         try:
             return importer.run()
         except SameSizes as found:
-            symbols = importer.symbols()
-            if found.one not in symbols:  # which no input declares: importing again would find the same
-                text = f"{found.needed_by} needs {found.one}, a size that data tell, to be {found.other}"
-                raise TileworkError(text) from found
-            decisions.equate(found, symbols)
+            decisions.equate(found, importer.symbols())
         except NeedsConstants as found:
             decisions.constants |= found.names
 

@@ -16,6 +16,7 @@ from tilework.dialects.support.shapes import tensor_type
 from tilework.frontends.onnx.bodies import close
 from tilework.frontends.onnx.node import Node, value_dims
 from tilework.frontends.onnx.scans import as_before, settled
+from tilework.frontends.onnx.told_sizes import size_told
 from tilework.frontends.onnx.values import AnyValue, Known, Value
 
 _NUMBER = tensor_type([], i64)
@@ -29,8 +30,25 @@ def repeat(node: Node, limit: Expr | SSAValue | None, goes_on: Value, states: Se
     """The last states of a Loop, and what else its body makes one after the other.
 
     limit: how often it runs at most: known, a number that data tell, or as often as its condition says. goes_on: its
-    first condition. Raises TileworkError for a body that does not fit, or makes sequences without a known limit.
+    first condition. A loop without a known limit that makes sequences runs twice: first to count how often. Raises
+    TileworkError for a body that does not fit.
     """
+    if limit is None and len(node.proto.output) > len(states):
+        [runs, *_] = _run(node, None, goes_on, states, makes_sequences=False)
+        limit = size_told(node.emitter, runs, None, node.title)
+    [_, *results] = _run(node, limit, goes_on, states)
+    return results
+
+
+def _run(
+    node: Node,
+    limit: Expr | SSAValue | None,
+    goes_on: Value,
+    states: Sequence[Value],
+    *,
+    makes_sequences: bool = True,
+) -> Sequence[Value]:
+    """How often a Loop ran, its last states, and the sequences that it makes."""
     goes_on, first = _truth(node, goes_on), [node.emitter.tensor(v) for v in states]
     body = Block(arg_types=[_NUMBER, *(v.type for v in first)])
     inside = node.inside(node.emitter.inside(body))
@@ -38,7 +56,8 @@ def repeat(node: Node, limit: Expr | SSAValue | None, goes_on: Value, states: Se
     again, *made = inside.graph("body", [number, Known(np.array(True), node.title), *now], len(node.proto.output) + 1)
     tensors = [inside.one_tensor(v, "what its body makes") for v in made]
     following = [as_before(inside, i, v, made) for i, (v, made) in enumerate(zip(first, tensors, strict=False))]
-    elements = [inside.emitter.tensor(settled(v, tensors, following)) for v in tensors[len(first) :]]
+    new = tensors[len(first) :] if makes_sequences else []
+    elements = [inside.emitter.tensor(settled(v, tensors, following)) for v in new]
     next_number = inside.emit(AddOp, number, _integer(inside, 1))
     again = _truth(inside, again)
     if isinstance(limit, SSAValue):
@@ -52,10 +71,9 @@ def repeat(node: Node, limit: Expr | SSAValue | None, goes_on: Value, states: Se
     constants = close([body])
     begun = [_integer(node, 0), *first, *(Known(np.array(True), node.title) for _ in asked)]
     loop = _loop(node, limit if isinstance(limit, Expr) else None, goes_on, begun, constants, elements, body)
-    states_end = loop.end_states[1 : 1 + len(first)]
     for holds, requirement in zip(loop.end_states[1 + len(first) :], asked, strict=True):
         node.emitter.ask_of_data(holds, requirement.text)
-    return [*states_end, *loop.new_sequences]
+    return [*loop.end_states[: 1 + len(first)], *loop.new_sequences]
 
 
 def _loop(
@@ -70,8 +88,6 @@ def _loop(
     """The operator, emitted; what it makes of elements are sequences of as many as a new symbol says."""
     count, new = None, []
     if elements:
-        if limit is None:
-            raise node.error("where it ends depends on data, and so many elements it makes: it needs a known limit")
         count = node.emitter.fresh_symbol(node.title)
         new = [sequence_of(v.type, count) for v in elements]
     first = [node.emitter.tensor(v) for v in states]

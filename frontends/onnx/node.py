@@ -34,14 +34,14 @@ from tilework.frontends.onnx.given import DependsOnInputs
 from tilework.frontends.onnx.load import to_array
 from tilework.frontends.onnx.same_sizes import find_same_sizes
 from tilework.frontends.onnx.surroundings import Surroundings
-from tilework.frontends.onnx.told_sizes import sizes_told
+from tilework.frontends.onnx.told_sizes import numbers_told, sizes_told
 from tilework.frontends.onnx.types import (
     element_type,
     numpy_type,
     require_addressable,
 )
 from tilework.frontends.onnx.value_names import kind_name, onnx_name, type_text
-from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, dims_array, known
+from tilework.frontends.onnx.values import AnyValue, Array, Known, OptionalValue, Value, as_dims, dims_array, known
 
 Converter: TypeAlias = "Callable[[Node], AnyValue | Sequence[AnyValue]]"
 
@@ -216,14 +216,35 @@ class Node:
 
         `what` it is, says the error.
         """
-        value = self.value(i)
-        is_integer = isinstance(value, SSAValue) and isinstance(_element_type(value), IntegerType)
-        if isinstance(value, Known) or not is_integer or self.emitter.defaults_in(value):
+        value = self._data_integers(i)
+        if value is None:
             return self.known_array(i, what)
         sizes = sizes_told(self.emitter, value, most, self.title)
         if sizes is None:
-            raise self.depends(value, f"its {what} is computed from data, and is no vector of a few sizes")
+            raise self._too_many(value, what)
         return known(dims_array(tuple(sizes)).reshape([d.offset for d in value_dims(value)]), self.title).array
+
+    def numbers(self, i: int, what: str) -> list[Expr | SSAValue]:
+        """Input `i` as integers: those that are known, or sizes, and tensors of one i64 each for those that are data.
+
+        `what` it is, says the error.
+        """
+        value = self._data_integers(i)
+        if value is None:
+            return [*as_dims(self.known_array(i, what))]
+        numbers = numbers_told(self.emitter, value, self.title)
+        if numbers is None:
+            raise self._too_many(value, what)
+        return numbers
+
+    def _data_integers(self, i: int) -> SSAValue | None:
+        """Input `i` where it is integers that data tell."""
+        value = self.value(i)
+        is_integer = isinstance(value, SSAValue) and isinstance(_element_type(value), IntegerType)
+        return value if isinstance(value, SSAValue) and is_integer and not self.emitter.defaults_in(value) else None
+
+    def _too_many(self, value: SSAValue, what: str) -> TileworkError:
+        return self.depends(value, f"its {what} is computed from data, and is no vector of a few sizes")
 
     def known_array(self, i: int, what: str) -> Array:
         """Input `i`, which has to be known while importing; `what` it is, says the error."""
@@ -322,10 +343,15 @@ class Node:
             self.emitter.require(requirement, self.title)
 
     def require_equal(self, one: Expr, other: Expr, what: str) -> None:
-        """Let the model run only where two sizes are equal. Raises SameSizes where that decides about a symbol."""
+        """Let the model run only where two sizes are equal. Raises SameSizes where that decides about an input's."""
         if one != other:
-            find_same_sizes(one, other, f"{self.op_type} '{self.title}'", self.emitter.whole)
+            self._find_same_sizes(one, other)
             self.require(what, equal(one, other))
+
+    def _find_same_sizes(self, one: Expr, other: Expr) -> None:
+        """Raise SameSizes where two sizes, which have to be equal, are that for one size of an input only."""
+        emitter = self.emitter
+        find_same_sizes(one, other, f"{self.op_type} '{self.title}'", emitter.whole, emitter.is_told)
 
     def quotient(self, size: Expr, by: Expr | int, what: str) -> Expr:
         """A size by another, which divides it."""
@@ -365,7 +391,7 @@ class Node:
         if condition.constant is not None:
             return self.emit(ReshapeOp, value, shape=DimsAttr.of(dims))
         shapes = " into ".join(f"[{', '.join(map(str, shape))}]" for shape in (before, dims))
-        find_same_sizes(condition.expr, const(0), f"{self.op_type} '{self.title}'", self.emitter.whole)
+        self._find_same_sizes(condition.expr, const(0))
         self.require(f"it cannot reshape {shapes}, which is of another number of elements", condition)
         told = self.inputs_with_symbols(before, dims)
         return self.emit(ReshapeOp, value, *told, shape=DimsAttr.of(dims), checked=UnitAttr())

@@ -9,11 +9,11 @@ Nothing is guessed: two sizes are equal for no other values of these symbols, bu
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from itertools import combinations
 
 from tilework.algebra.bounds import Domain
-from tilework.algebra.index_expr import Compound, Expr, const, divide, var
+from tilework.algebra.index_expr import Compound, Expr, Key, const, divide, var
 
 Whole = Collection[tuple[Expr, ...]]
 """Dividends and divisors of quotients that are whole numbers, as a requirement says."""
@@ -29,15 +29,21 @@ class SameSizes(Exception):
         self.needed_by = needed_by
 
 
-def find_same_sizes(a: Expr, b: Expr, needed_by: str, whole: Whole = ()) -> None:
+def find_same_sizes(
+    a: Expr, b: Expr, needed_by: str, whole: Whole = (), is_told: Callable[[Key], bool] = lambda _: False
+) -> None:
     """Raise SameSizes if two numbers, which have to be equal, are that only where two symbols are, or one symbol is a
-    number from 1 on."""
+    number from 1 on.
+
+    Symbols of which `is_told` says that the running model tells them are what they are: nothing is found about them.
+    """
     difference = _cleared(a - b, whole)
-    for one, other in combinations(sorted(map(str, difference.variables())), 2):
+    names = sorted(str(key) for key in difference.variables() if not is_told(key))
+    for one, other in combinations(names, 2):
         factor, rest = divide(difference, var(one) - var(other))
         if rest == 0 and _is_never_zero(factor):
             raise SameSizes(one, other, needed_by)
-    for name in sorted(map(str, difference.variables())):
+    for name in names:
         at_zero, at_one = (difference.substitute({name: number}) for number in (0, 1))
         factor = at_one - at_zero
         number, rest = _divided(-at_zero, factor)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate
 
+from xdsl.ir import SSAValue
+
 from tilework.algebra.bounds import Domain
 from tilework.algebra.index_expr import Expr, ceildiv, const, maximum, minimum
 from tilework.algebra.predicate import at_least, less_than
 from tilework.dialects.graph import BroadcastOp, SectionOp
 from tilework.dialects.support.index_attr import DimsAttr
-from tilework.frontends.onnx.axes import sliced
+from tilework.frontends.onnx.axes import Bound, sliced
 from tilework.frontends.onnx.node import Node, int_attr, value_dims
+from tilework.frontends.onnx.told_bounds import elements_in_front, last_one
 from tilework.frontends.onnx.values import Value
 
 OPEN_END = 2**31 - 2
@@ -29,12 +32,11 @@ def repeated(node: Node, value: Value, dims: Sequence[Expr]) -> Value:
     return node.emit(BroadcastOp, value, *node.inputs_with_symbols(value_dims(value), dims), shape=DimsAttr.of(dims))
 
 
-def sliced_openly(node: Node, value: Value, axis: int, start: int | Expr, end: int | Expr, step: int) -> Value:
-    """What a Slice takes of an axis, where sizes decide how much that is."""
+def sliced_openly(node: Node, value: Value, axis: int, start: Bound, end: Bound, step: int) -> Value:
+    """What a Slice takes of an axis, where sizes, or data, decide how much that is."""
     extent = value_dims(value)[axis]
-    first, last = (_from_front(node, bound, extent, what) for bound, what in ((start, "start"), (end, "end")))
-    known = [key for e in (first, last, extent) for key in e.variables()]
-    domain = Domain({key: (0, None) for key in known})
+    first, last = _ends(node, start, end, extent, is_forward=step > 0)
+    domain = Domain({key: (0, None) for e in (first, last, extent) for key in e.variables()})
     if step > 0:
         first, last = (domain.simplify(minimum(maximum(bound, 0), extent)) for bound in (first, last))
         count = ceildiv(last - first, step)
@@ -43,6 +45,19 @@ def sliced_openly(node: Node, value: Value, axis: int, start: int | Expr, end: i
         last = domain.simplify(minimum(maximum(last, -1), extent - 1))
         count = ceildiv(first - last, -step)
     return section(node, value, axis, first, domain.simplify(maximum(count, 0)), step)
+
+
+def _ends(node: Node, start: Bound, end: Bound, extent: Expr, is_forward: bool) -> list[Expr]:
+    """Both bounds of a Slice, counted from the front."""
+    ends: list[Expr] = []
+    for bound, what, least in ((start, "start", 0), (end, "end", -1)):
+        if not isinstance(bound, SSAValue):
+            ends.append(_from_front(node, bound, extent, what))
+        elif is_forward:
+            ends.append(elements_in_front(node, bound, extent))
+        else:
+            ends.append(last_one(node, bound, extent, least))
+    return ends
 
 
 def _from_front(node: Node, bound: int | Expr, extent: Expr, what: str) -> Expr:

@@ -6,7 +6,7 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, f64
@@ -19,7 +19,7 @@ from tilework.dialects.bag import BagType, DictType
 from tilework.dialects.support.registration import make_context
 from tilework.frontends.quoted.reader import Reader
 from tilework.frontends.quoted.results import given, values_of
-from tilework.frontends.quoted.values import Bag, Constant, NotKnown, Value
+from tilework.frontends.quoted.values import Bag, Constant, NotKnown, OneDictionary, Value
 from tilework.frontends.sklearn.programs import Compile, Recent, key_of, optimized, parts_of
 from tilework.frontends.sklearn.training_data import Rows
 from tilework.interpreters.graph import evaluate_function, find_function
@@ -85,7 +85,7 @@ class Quoted:
 
     def program(self, *tables: Any, optimize: bool = False) -> ModuleOp:
         """The same as a module. Raises UsageError with the line of what is not known."""
-        module, _ = self._read(self._inputs([Rows(table) for table in tables]), self._constants())
+        module, _, _ = self._read(self._inputs([Rows(table) for table in tables]), self._constants())
         if optimize:
             optimized("optimize-bags", module)
         return module
@@ -109,7 +109,7 @@ class Quoted:
         return self._programs.get(key) or self._programs.put(key, self._compiled(inputs, constants))
 
     def _compiled(self, inputs: list[Columns], constants: Mapping[str, Any]) -> _Program:
-        module, result = self._read(inputs, constants)
+        module, inputs, result = self._read(inputs, constants)
         optimized("optimize-bags", module)
         [function] = module.ops
         assert isinstance(function, FuncOp)
@@ -122,8 +122,16 @@ class Quoted:
         finish.detach()
         return _Program(self._compile(module), parts, result, ModuleOp([finish]))
 
-    def _read(self, inputs: list[Columns], constants: Mapping[str, Any]) -> tuple[ModuleOp, Value]:
-        """The program, and what it returns."""
+    def _read(self, inputs: list[Columns], constants: Mapping[str, Any]) -> tuple[ModuleOp, list[Columns], Value]:
+        """The program, the columns of each table as it takes them, and what it returns."""
+        while True:
+            try:
+                return self._read_with(inputs, constants)
+            except OneDictionary as needed:
+                inputs = _united(inputs, *needed.dictionaries)
+
+    def _read_with(self, inputs: list[Columns], constants: Mapping[str, Any]) -> tuple[ModuleOp, list[Columns], Value]:
+        """The same, if all words that are compared have the same codes. Raises OneDictionary if not."""
         block = Block()
         names: dict[str, Value] = {name: Constant(value) for name, value in constants.items()}
         for i, (parameter, columns) in enumerate(zip(self._definition.args.args, inputs, strict=True)):
@@ -140,7 +148,7 @@ class Quoted:
             raise UsageError(f"{self.__name__}, {error}") from None
         block.add_op(ReturnOp(*values))
         types = FunctionType.from_lists(list(block.arg_types), [value.type for value in values])
-        return ModuleOp([FuncOp("main", types, Region(block))]), result
+        return ModuleOp([FuncOp("main", types, Region(block))]), inputs, result
 
     def _constants(self) -> dict[str, Any]:
         """The numbers, texts and lists that the function knows from around it."""
@@ -190,3 +198,14 @@ def _input(table: Rows, key: Any) -> Input:
         return Input(key, "float64")
     values = tuple(v for v in table.encoded(key).ordered if v is not None and v == v)
     return Input(key, "int32", Dictionary(values))
+
+
+def _united(inputs: list[Columns], one: tuple[Any, ...], other: tuple[Any, ...]) -> list[Columns]:
+    """Columns of which those with one of two dictionaries have one of the words of both."""
+    words = Dictionary((*one, *(word for word in other if word not in set(one))))
+
+    def united(given: Input) -> Input:
+        own = given.dictionary is not None and given.dictionary.values in (one, other)
+        return replace(given, dictionary=words) if own else given
+
+    return [{name: united(given) for name, given in columns.items()} for columns in inputs]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, StringAtt
 from xdsl.ir import Operation, SSAValue
 
 from tilework.dialects import arith, graph
-from tilework.dialects.bag import ColumnOp, ToMatrixOp, bag_of
+from tilework.dialects.bag import ColumnOp, ToMatrixOp, bag_of, keys_compared
 from tilework.dialects.matrix import ToTensorOp
 from tilework.dialects.support.shapes import dims_of
+from tilework.dialects.te.builder import Scalar
 from tilework.frontends.quoted.matrices import FUNCTIONS, REDUCTIONS, SIGNS, Algebra
 from tilework.frontends.quoted.rows import RowReader
 from tilework.frontends.quoted.values import (
@@ -155,19 +156,44 @@ class Reader:
     # -- tables
 
     def _comprehension(self, node: ast.Call, function: str, rows: ast.GeneratorExp) -> Value:
-        match rows.generators:
-            case [ast.comprehension(target=ast.Name(id=row), iter=table, ifs=guards, is_async=0)]:
-                bag = self._bag(table)
-            case _:
-                raise not_known(rows, "a comprehension goes through one table")
-        for guard in guards:
-            bag = self._filtered(bag, row, guard)
+        """A table of rows, or the sum, the least or the greatest of numbers of rows."""
+        tables: dict[str, Bag] = {}
+        for generator in rows.generators:
+            if not isinstance(generator.target, ast.Name):
+                raise not_known(rows, f"the rows of a table have a name, not {text_of(generator.target)}")
+            tables[generator.target.id] = self._bag(generator.iter)
+        reader = RowReader(tables, self.value)
+        conditions = [inner for generator in rows.generators for test in generator.ifs for inner in _parts(test)]
+        guards = [reader.truth(condition) for condition in conditions]
+        if sum(keys_compared(guard.value) is not None for guard in guards) < len(tables) - 1:
+            raise not_known(rows, "rows of several tables need an `if` by which words of both are equal")
+        self._filters += 1
+        name = f"K{self._filters}"
         if function == "DataBag":
-            return self._mapped(bag, row, rows.elt)
+            keeps, made = self._head(reader, tables, rows.elt)
+            left = {n: words for row in keeps for n, words in tables[row].dictionaries.items() if n not in made}
+            return Bag(self._inserted(reader.comprehension(guards, keeps, made, name)), left)
         if function not in KINDS:
             raise not_known(node, f"{function} of rows is not known; known are DataBag, {', '.join(KINDS)}")
-        reader = RowReader(bag, row, self.value)
-        return Number(self._inserted(reader.fold([(KINDS[function], reader.number(rows.elt))])))
+        made = {"value": reader.number(rows.elt)}
+        bag = Bag(self._inserted(reader.comprehension(guards, [], made, name)), {})
+        reader = RowReader({"row": bag}, self.value)
+        return Number(self._inserted(reader.fold([(KINDS[function], reader.number(_column("value")))])))
+
+    def _head(self, reader: RowReader, rows: Collection[str], node: ast.expr) -> tuple[list[str], dict[str, Scalar]]:
+        """Whose columns a row of a comprehension has, and which columns it is given besides."""
+        match node:
+            case ast.Name(id=name) if name in rows:
+                return [name], {}
+            case ast.BinOp(left=ast.Name(id=name), op=ast.BitOr(), right=ast.Dict() as made) if name in rows:
+                return [name], self._columns(reader, made)
+            case _:
+                raise not_known(node, f"a row becomes `{next(iter(rows))} | {{...}}`, not {text_of(node)}")
+
+    def _columns(self, reader: RowReader, made: ast.Dict) -> dict[str, Scalar]:
+        """The columns that `{name: number}` makes."""
+        pairs = zip(made.keys, made.values, strict=True)
+        return {str(self._constant(key)): reader.number(value) for key, value in pairs if key is not None}
 
     def _method(self, node: ast.Call, on: Value, method: str, arguments: Sequence[ast.expr]) -> Value:
         match on, method, arguments:
@@ -201,31 +227,19 @@ class Reader:
                 raise not_known(node, f"{text_of(node)} is not known")
 
     def _filtered(self, bag: Bag, row: str, condition: ast.expr) -> Bag:
-        reader = RowReader(bag, row, self.value)
+        reader = RowReader({row: bag}, self.value)
         truth = reader.truth(condition)
         self._filters += 1
         return Bag(self._inserted(reader.filter(truth, f"K{self._filters}")), bag.dictionaries)
 
-    def _mapped(self, bag: Bag, row: str, made: ast.expr) -> Bag:
-        match made:
-            case ast.Name(id=name) if name == row:
-                return bag
-            case ast.BinOp(left=ast.Name(id=name), op=ast.BitOr(), right=ast.Dict(keys=keys, values=values)) if (
-                name == row
-            ):
-                reader = RowReader(bag, row, self.value)
-                columns = {
-                    str(self._constant(key)): reader.number(value)
-                    for key, value in zip(keys, values, strict=True)
-                    if key is not None
-                }
-                left = {name: known for name, known in bag.dictionaries.items() if name not in columns}
-                return Bag(self._inserted(reader.map(columns)), left)
-            case _:
-                raise not_known(made, f"a row becomes `{row} | {{...}}`, not {text_of(made)}")
+    def _mapped(self, bag: Bag, row: str, node: ast.expr) -> Bag:
+        reader = RowReader({row: bag}, self.value)
+        _, made = self._head(reader, [row], node)
+        left = {name: known for name, known in bag.dictionaries.items() if name not in made}
+        return Bag(self._inserted(reader.map(made)), left) if made else bag
 
     def _aggregate(self, node: ast.expr, method: str, bag: Bag, column: str | None, by: str | None) -> Number:
-        reader = RowReader(bag, "row", self.value)
+        reader = RowReader({"row": bag}, self.value)
         labels = None if by is None else bag.dictionaries[by]
         if column is None:
             return Number(self._inserted(reader.fold([("add", reader.constant(1.0))], by)), labels, is_count=True)
@@ -247,7 +261,7 @@ class Reader:
     def _deviation(self, node: ast.expr, bag: Bag, column: str, mean: Number, count: SSAValue) -> Number:
         """The square root of the mean of (x - mean)^2: a second pass, which loses no digits."""
         self._names["the mean"] = mean  # a name that no function can have
-        reader = RowReader(bag, "row", self.value)
+        reader = RowReader({"row": bag}, self.value)
         left = ast.BinOp(_column(column), ast.Sub(), ast.Name("the mean"))
         square = reader.number(ast.fix_missing_locations(ast.copy_location(ast.BinOp(left, ast.Mult(), left), node)))
         total = self._inserted(reader.fold([("add", square)]))
@@ -323,3 +337,12 @@ def _column(name: str) -> ast.expr:
     """`row["name"]`."""
     made = ast.Subscript(ast.Name("row"), ast.Constant(name))
     return ast.fix_missing_locations(ast.Expression(made)).body
+
+
+def _parts(condition: ast.expr) -> Sequence[ast.expr]:
+    """Conditions that all have to hold."""
+    match condition:
+        case ast.BoolOp(op=ast.And(), values=values):
+            return [part for value in values for part in _parts(value)]
+        case _:
+            return [condition]

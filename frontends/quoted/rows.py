@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, f64, i1, i32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 
-from tilework.dialects.bag import FilterOp, FoldOp, MapOp, RowsOp, bag_of
+from tilework.dialects.bag import ComprehensionOp, FilterOp, FoldOp, MapOp, RowsOp, bag_of, same_key
 from tilework.dialects.te.builder import KernelBuilder, Scalar
-from tilework.frontends.quoted.values import Bag, Constant, Number, Value, not_known, text_of
+from tilework.frontends.quoted.values import Bag, Constant, Number, OneDictionary, Value, not_known, text_of
 from tilework.transforms.bag.row_function import RowFunction
+
+Place = tuple[int, str]
+"""Which table, and which column of it."""
 
 Look = Callable[[ast.expr], Value]
 """What an expression outside of rows stands for."""
@@ -24,13 +28,13 @@ FUNCTIONS = ("abs", "sqrt", "log", "log1p", "exp", "floor", "ceil", "tanh")
 
 
 class RowReader:
-    """Reads expressions about a row of a table, which `name` stands for, and writes a function of the row."""
+    """Reads expressions about a row of each table, for which names stand, and writes a function of these rows."""
 
-    def __init__(self, bag: Bag, name: str, look: Look):
-        self._bag = bag
-        self._name = name
+    def __init__(self, rows: Mapping[str, Bag], look: Look):
+        self._names = [*rows]
+        self._bags = [*rows.values()]
         self._look = look
-        self._row = RowFunction(bag_of(bag.value))
+        self._row = RowFunction(*(bag_of(bag.value) for bag in self._bags))
         self._k = KernelBuilder("row")
 
     def number(self, node: ast.expr) -> Scalar:
@@ -57,13 +61,13 @@ class RowReader:
     def filter(self, condition: Scalar, rows: str) -> RowsOp:
         """The rows of which a condition holds; `rows` is what their number is called."""
         region = self._row.region([condition.value])
-        return FilterOp.holding(self._bag.value, self._row.reads, self._row.scalars, region, rows=StringAttr(rows))
+        return FilterOp.holding(self._bags[0].value, self._row.reads, self._row.scalars, region, rows=StringAttr(rows))
 
     def map(self, made: Mapping[str, Scalar]) -> RowsOp:
         """The table with these columns."""
         region = self._row.region([scalar.value for scalar in made.values()])
         writes = ArrayAttr([StringAttr(name) for name in made])
-        return MapOp.holding(self._bag.value, self._row.reads, self._row.scalars, region, writes=writes)
+        return MapOp.holding(self._bags[0].value, self._row.reads, self._row.scalars, region, writes=writes)
 
     def fold(self, made: Sequence[tuple[str, Scalar]], by: str | None = None) -> RowsOp:
         """Numbers of all rows, joined as is said beside each."""
@@ -71,7 +75,27 @@ class RowReader:
         if by is not None:
             properties["by"] = StringAttr(by)
         region = self._row.region([scalar.value for _, scalar in made])
-        return FoldOp.holding(self._bag.value, self._row.reads, self._row.scalars, region, **properties)
+        return FoldOp.holding(self._bags[0].value, self._row.reads, self._row.scalars, region, **properties)
+
+    def comprehension(
+        self, guards: Sequence[Scalar], keeps: Sequence[str], made: Mapping[str, Scalar], rows: str
+    ) -> ComprehensionOp:
+        """The rows for which all guards hold, with all columns of the rows that are to be kept and with these."""
+        tables = range(len(self._bags))
+        columns = [
+            bag_of(bag.value).columns if name in keeps else ()
+            for name, bag in zip(self._names, self._bags, strict=True)
+        ]
+        return ComprehensionOp.holding(
+            [bag.value for bag in self._bags],
+            self._row.scalars,
+            self._row.region([scalar.value for scalar in (*guards, *made.values())]),
+            reads=[self._row.reads_of(table) for table in tables],
+            keeps=[[name for name in each if name not in made] for each in columns],
+            guards=len(guards),
+            writes=[*made],
+            rows=rows if guards else None,
+        )
 
     # -- expressions
 
@@ -97,22 +121,30 @@ class RowReader:
             case _:
                 return self._outside(node)
 
-    def column_of(self, node: ast.expr) -> str | None:
+    def column_of(self, node: ast.expr) -> Place | None:
         """The column that `row.name` or `row["name"]` is; None for anything else."""
         match node:
-            case ast.Attribute(value=ast.Name(id=name), attr=column) if name == self._name:
-                return column
-            case ast.Subscript(value=ast.Name(id=name), slice=inner) if name == self._name:
+            case ast.Attribute(value=ast.Name(id=name), attr=column) if name in self._names:
+                return self._names.index(name), column
+            case ast.Subscript(value=ast.Name(id=name), slice=inner) if name in self._names:
                 found = self._look(inner)
-                return found.value if isinstance(found, Constant) and isinstance(found.value, str) else None
+                if isinstance(found, Constant) and isinstance(found.value, str):
+                    return self._names.index(name), found.value
+                return None
             case _:
                 return None
 
-    def _column(self, node: ast.expr, column: str) -> Scalar:
-        bag = bag_of(self._bag.value)
+    def _column(self, node: ast.expr, place: Place) -> Scalar:
+        table, column = place
+        bag = bag_of(self._bags[table].value)
         if column not in bag.columns:
             raise not_known(node, f"the table has no column {column}; it has {', '.join(bag.columns)}")
-        return Scalar(self._row.column(column), self._k)
+        return Scalar(self._row.column(column, table), self._k)
+
+    def _words(self, node: ast.expr) -> tuple[Any, ...] | None:
+        """The dictionary of a column of words; None for anything else."""
+        place = self.column_of(node)
+        return None if place is None else self._bags[place[0]].dictionaries.get(place[1])
 
     def _binary(self, node: ast.BinOp) -> Scalar:
         a, b = self._scalar(node.left), self._scalar(node.right)
@@ -134,14 +166,19 @@ class RowReader:
         relation = COMPARISONS.get(type(comparison))
         if relation is None:
             raise not_known(node, f"the comparison of {text_of(node)} is not known")
-        column = self.column_of(left)
-        if column in self._bag.dictionaries:
-            values, wanted = self._bag.dictionaries[column], self._look(right)
-            if relation not in ("eq", "ne") or not isinstance(wanted, Constant):
-                raise not_known(node, f"words are compared with one word by == or !=, not as {text_of(node)}")
-            code = values.index(wanted.value) if wanted.value in values else len(values)
-            return self._scalar(left).compare(relation, self._k.constant(code, i32))
-        return self._scalar(left).compare(relation, self._scalar(right))
+        values = self._words(left)
+        if values is None:
+            return self._scalar(left).compare(relation, self._scalar(right))
+        others = self._words(right)
+        if others is not None and relation == "eq":
+            if values != others:
+                raise OneDictionary(values, others)
+            return same_key(self._k, self._scalar(left), self._scalar(right))
+        wanted = None if others is not None else self._look(right)
+        if relation not in ("eq", "ne") or not isinstance(wanted, Constant):
+            raise not_known(node, f"words are compared with one word by == or !=, not as {text_of(node)}")
+        code = values.index(wanted.value) if wanted.value in values else len(values)
+        return self._scalar(left).compare(relation, self._k.constant(code, i32))
 
     def _joined(self, both: bool, conditions: Sequence[Scalar]) -> Scalar:
         joined = conditions[0]
@@ -165,9 +202,3 @@ def _name(function: ast.expr) -> str:
             return name
         case _:
             return ""
-
-
-def result_of(op: RowsOp) -> SSAValue:
-    """The only result of an operation."""
-    [made] = op.results
-    return made

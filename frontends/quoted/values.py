@@ -77,6 +77,14 @@ class NotKnown(UsageError):
     """What a quoted function says that is not known, with its line."""
 
 
+class OneDictionary(Exception):
+    """Two columns are compared whose words are to have the same codes: those of these two dictionaries."""
+
+    def __init__(self, one: tuple[Any, ...], other: tuple[Any, ...]):
+        super().__init__(one, other)
+        self.dictionaries = (one, other)
+
+
 def not_known(node: ast.AST, what: str) -> NotKnown:
     """The error about a piece of a function."""
     return NotKnown(f"line {getattr(node, 'lineno', 0)}: {what}")

@@ -9,7 +9,6 @@ from io import StringIO
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.printer import Printer
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import Expr
@@ -19,6 +18,7 @@ from tilework.dialects import te
 from tilework.dialects.loop import KernelOp
 from tilework.dialects.loop.annotations import CHECKS
 from tilework.dialects.support.registration import make_context
+from tilework.dialects.support.unique_printer import UniquePrinter
 from tilework.driver.build_kernel import compile_kernel
 from tilework.driver.garbage import no_cyclic_gc
 from tilework.driver.kernel_function import ENTRY, declaration_in, requirements_of, scratch_bytes
@@ -136,7 +136,7 @@ def _programs(s: Schedule, args: Sequence[Argument], name: str) -> list[KernelPr
 def _key(module: ModuleOp, checked: bool) -> str:
     """What the code depends on: the text of the kernel, schedule and target, checks, the compiler itself."""
     text = StringIO()
-    Printer(text, print_generic_format=True, print_debuginfo=False).print_op(module)
+    UniquePrinter(text, print_generic_format=True, print_debuginfo=False).print_op(module)
     return hashlib.sha256("\n".join([text.getvalue(), f"checked {checked}", source_hash()]).encode()).hexdigest()
 
 

@@ -34,9 +34,9 @@ from tilework.frontends.te.extern import ExternOp
 from tilework.frontends.te.index import Index, IterVar, Name, Range, Var
 from tilework.frontends.te.kernel import build_kernel, name_everything, operations_for, placeholders
 from tilework.frontends.te.kernel_body import example_against
-from tilework.frontends.te.pieces import calls_in, pieces_of
 from tilework.frontends.te.primitives import Primitives
 from tilework.frontends.te.scalar import Reduction
+from tilework.frontends.te.split_at_calls import calls_in, split_at_calls
 from tilework.frontends.te.stage import Stage
 from tilework.frontends.te.tensor import (
     Argument,
@@ -260,7 +260,7 @@ class Schedule:
             tensors, _ = self.arguments(args)
             return [KernelProgram(self.module(name, args), tuple(tensors), tuple(results))]
         found: list[KernelProgram | ExternOp] = []
-        for piece in pieces_of(self.operations, results, lambda op: self[op].attach_type == Stage.Inline):
+        for piece in split_at_calls(self.operations, results, lambda op: self[op].attach_type == Stage.Inline):
             if isinstance(piece, ExternOp):
                 found.append(piece)
                 continue

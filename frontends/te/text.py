@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from io import StringIO
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.printer import Printer
 
+from tilework.dialects.support.unique_printer import UniquePrinter
 from tilework.runtime.display import code_html
 
 
 def module_text(module: ModuleOp) -> str:
     """The module as `.mlir`."""
     stream = StringIO()
-    Printer(stream).print_op(module)
+    UniquePrinter(stream).print_op(module)
     return stream.getvalue() + "\n"
 
 

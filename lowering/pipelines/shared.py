@@ -9,6 +9,7 @@ from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 from tilework.lowering.graph_to_te import GraphToTe
 from tilework.lowering.tables_to_graph import TablesToGraph
 from tilework.lowering.te_to_schedule import TeToSchedule
+from tilework.transforms.bag.combine import Combine
 from tilework.transforms.bag.fuse_filters import FuseFilters
 from tilework.transforms.bag.fuse_folds import FuseFolds
 from tilework.transforms.bag.fuse_maps import FuseMaps
@@ -29,6 +30,7 @@ from tilework.transforms.graph.inline_calls import InlineCalls
 from tilework.transforms.graph.inline_kernels import InlineKernels
 from tilework.transforms.graph.insert_copies import InsertCopies
 from tilework.transforms.graph.keep_bytes import KeepBytes
+from tilework.transforms.graph.keep_quantized_blocks import KeepQuantizedBlocks
 from tilework.transforms.graph.place_kernels import PlaceKernels
 from tilework.transforms.graph.place_on_devices import PlaceOnDevices
 from tilework.transforms.graph.quantized_products import QuantizedProducts
@@ -68,6 +70,7 @@ FOLDS: tuple[ModulePass, ...] = (
 )
 
 BAGS: tuple[ModulePass, ...] = (
+    Combine(),  # before it: all others are about combinators
     PushThroughConversion(),
     PushFilters(),
     FuseFilters(),
@@ -99,6 +102,7 @@ GRAPH: tuple[ModulePass, ...] = (
     FoldBatchNorm(),  # what stands beside convolutions now
     SpaceToBatch(),  # it pads for itself
     TransposeWeights(),
+    KeepQuantizedBlocks(),  # behind it: products by weights are layers; before weights become floats
     CommonSubexpressionElimination(),  # what exporters write twice, and what the folds made equal
     FoldParameters(),  # what depends on parameters alone is computed once, at compile time
     AnnotateViews(),  # right before fusion, which leaves views out of the kernels

@@ -12,17 +12,17 @@ from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.base import Packing, Plan, ScheduleRule
 from tilework.rules.cpu.any_order import is_row, schedule_rows
+from tilework.rules.cpu.consumer_rows import Around, Rows, loop_of_part, rows_of
 from tilework.rules.cpu.costs import kernel_cycles
 from tilework.rules.cpu.elementwise import schedule_elementwise, shared_work
+from tilework.rules.cpu.full_reduction import schedule_full_reduction
 from tilework.rules.cpu.packings import packings_for_tiles
-from tilework.rules.cpu.parts import Around, Rows, loop_of_part, rows_of
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import choose_tile
 from tilework.rules.cpu.relayout import store_as
+from tilework.rules.cpu.scan_steps import schedule_scan_step
 from tilework.rules.cpu.stages import StagePlan, plan_stages
-from tilework.rules.cpu.steps import schedule_step
 from tilework.rules.cpu.tiled_reduction import tile_reduction, tile_within
-from tilework.rules.cpu.total import schedule_total
 from tilework.targets.cpu.target import CpuTarget
 
 
@@ -101,9 +101,9 @@ class DefaultPlan(Plan[CpuTarget]):
                 schedule_elementwise(s, stage, compute, target, loop)
             elif reduction.reduction:
                 summed = stage if reduction is compute else stage_of(reduction.stage.data)
-                schedule_total(s, summed, reduction, target)
+                schedule_full_reduction(s, summed, reduction, target)
         for compute in plan.steps:
-            schedule_step(s, s.stage(compute.stage.data), compute, target.lanes(bits_of(compute.results[0].type)))
+            schedule_scan_step(s, s.stage(compute.stage.data), compute, target.lanes(bits_of(compute.results[0].type)))
 
 
 def _sum_part(

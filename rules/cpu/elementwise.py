@@ -13,8 +13,8 @@ from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.support.shapes import dims_of, is_narrow
 from tilework.dialects.te import ComputeOp, KernelOp
 from tilework.rules.common.axes import Axes, axes_of
+from tilework.rules.cpu.axis_splits import axis_splits
 from tilework.rules.cpu.parallel import parallel_prefix
-from tilework.rules.cpu.pieces import pieces_of
 from tilework.rules.cpu.reads import Read, reads_of
 from tilework.targets.base import LINE_BYTES
 from tilework.targets.cpu.target import CpuTarget
@@ -129,7 +129,7 @@ def _for_each_core(
     s: ScheduleBuilder, compute: ComputeOp, axes: list[SSAValue], extents: list[Expr], target: CpuTarget
 ) -> tuple[list[SSAValue], list[Expr]]:
     """The axes, and one in front of them for the piece of each core, unless that is of the first of them."""
-    pieces = pieces_of(compute, compute.spatial[: len(axes) - 1], None, None, target)
+    pieces = axis_splits(compute, compute.spatial[: len(axes) - 1], None, None, target)
     if not pieces:
         return axes, extents
     [piece] = pieces

@@ -16,11 +16,11 @@ from tilework.dialects.schedule.builder import ScheduleBuilder, StageHandle
 from tilework.dialects.te import ComputeOp
 from tilework.rules.common.axes import Axes, Axis
 from tilework.rules.common.block_sums import block_lengths, sum_in_blocks
+from tilework.rules.cpu.axis_splits import axis_splits
+from tilework.rules.cpu.consumer_rows import Around, Rows
 from tilework.rules.cpu.costs import lanes_are_masked, lanes_differ
-from tilework.rules.cpu.panels import Panel, panel_of
+from tilework.rules.cpu.panel_copies import Panel, panel_of
 from tilework.rules.cpu.parallel import Loop, parallel_prefix, run_in_parallel
-from tilework.rules.cpu.parts import Around, Rows
-from tilework.rules.cpu.pieces import pieces_of
 from tilework.rules.cpu.prefetch import Step, prefetch_images, prefetch_operands
 from tilework.rules.cpu.reads import reads_of
 from tilework.rules.cpu.register_tile import Tile, axes_in_extents, choose_tile
@@ -77,7 +77,7 @@ def tile_reduction(
     else:
         first = _moving_outside(reduction, tile, parts, target) if panel is None else panel.moving
     axes = list(zip(final.axes.values(), reduction.spatial, strict=False))
-    pieces = pieces_of(reduction, [axis for _, axis in _outermost(first, axes)], tile, rows, target)
+    pieces = axis_splits(reduction, [axis for _, axis in _outermost(first, axes)], tile, rows, target)
     if rows is not None:
         first = first - {rows.axis}  # of rows only blocks are outside, where all else is read again for each
     cut: dict[str, SSAValue] = {}

@@ -261,7 +261,12 @@ class Machine:
     work: Work = Work()
     tiles: TileUnit = TileUnit()
     measured: Measured = Measured(
-        streamed_rows=4, near_row=1 << 15, moved_channels=12, winograd_products=0.85, prefetch_runs=4
+        streamed_rows=4,
+        quantized_rows=64,
+        near_row=1 << 15,
+        moved_channels=12,
+        winograd_products=0.85,
+        prefetch_runs=4,
     )
 
 

@@ -198,3 +198,25 @@ schedule.sequence @inlined_output {
   %y, %i = schedule.stage "y" [i]
   schedule.compute_inline %y
 }
+
+// A part of constant size is enough for an axis that is no longer, though its own size is open.
+
+// CHECK-LABEL: loop.kernel @few_blocks
+// CHECK:         loop.for %{{.*}} = 0 to (min(8, %N) + 7) floordiv 8
+// CHECK:           memref.alloca() : memref<1xf32, "local">
+te.kernel @few_blocks(%x: tensor<?xf32, #graph.dims<[min(N, 8)]>>) -> tensor<f32> {
+  %y = te.compute "y" [i: (min(N, 8) + 7) floordiv 8] reduce [k: 8] : tensor<?xf32, #graph.dims<[(min(N, 8) + 7) floordiv 8]>> {
+    %v = te.read %x[min(i * 8 + k, min(N, 8) - 1)] : tensor<?xf32, #graph.dims<[min(N, 8)]>>
+    te.reduce add %v : f32
+  }
+  %z = te.compute "z" [] reduce [j: (min(N, 8) + 7) floordiv 8] : tensor<f32> {
+    %v = te.read %y[j] : tensor<?xf32, #graph.dims<[(min(N, 8) + 7) floordiv 8]>>
+    te.reduce add %v : f32
+  }
+  te.return %z : tensor<f32>
+}
+schedule.sequence @few_blocks {
+  %y, %i, %k = schedule.stage "y" [i, k]
+  %z, %j = schedule.stage "z" [j]
+  schedule.compute_at %y, %j {scope = "local"}
+}

@@ -6,6 +6,7 @@
 // RUN: opt-tool %s --apply-pattern tables-to-graph.map-rows | filecheck %s --check-prefix=MAP
 // RUN: opt-tool %s --apply-pattern tables-to-graph.keep-rows | filecheck %s --check-prefix=KEEP
 // RUN: opt-tool %s --apply-pattern tables-to-graph.keep-matrix-rows | filecheck %s --check-prefix=MATRIX
+// RUN: opt-tool %s --apply-pattern tables-to-graph.join-rows | filecheck %s --check-prefix=JOIN
 
 // Each pattern alone turns its own operation into one of tensors, and leaves the others.
 // GATHER:         graph.kernel
@@ -39,7 +40,7 @@ func.func @there_and_back(%x: tensor<?x2xf64, #graph.dims<[N, 2]>>) -> tensor<?x
 // COLUMN-LABEL:   func.func @rows
 // COLUMN:           bag.filter
 // COLUMN:           graph.reshape
-// COLUMN-NOT:       bag.column
+// COLUMN-NOT:       bag.column %t
 // MAP-LABEL:      func.func @rows
 // MAP-NOT:          bag.map
 // MAP:              bag.filter
@@ -68,5 +69,16 @@ func.func @rows(%a: tensor<?x1xf64, #graph.dims<[N, 1]>>, %x: !matrix.matrix<N x
     %r = arith.cmpf ogt, %v, %v : f64
     matrix.yield %r : i1
   }
+  func.return
+}
+
+// JOIN-LABEL:     func.func @pairs
+// JOIN:             graph.size "J"
+// JOIN-NOT:         bag.join
+// JOIN:             bag.column
+func.func @pairs(%c: tensor<?x1xi32, #graph.dims<[N, 1]>>) {
+  %t = bag.pack %c {columns = ["c"], types = [!bag.dict<3>], optional = []} : (tensor<?x1xi32, #graph.dims<[N, 1]>>) -> !bag.bag<N x [c: !bag.dict<3>]>
+  %j = bag.join %t, %t {on = ["c", "c"], reads = ["c"], writes = ["d"], rows = "J"} : (!bag.bag<N x [c: !bag.dict<3>]>, !bag.bag<N x [c: !bag.dict<3>]>) -> !bag.bag<J x [c: !bag.dict<3>, d: !bag.dict<3>]>
+  %d = bag.column %j {column = "d"} : (!bag.bag<J x [c: !bag.dict<3>, d: !bag.dict<3>]>) -> tensor<?xi32, #graph.dims<[J]>>
   func.return
 }

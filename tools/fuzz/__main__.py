@@ -1,4 +1,4 @@
-"""The long fuzz run: `python -m tilework.tools.fuzz --accepted 20000`, or with `--family` for machines of a family."""
+"""The long fuzz run: `python -m tilework.tools.fuzz --accepted 20000`; `--family` draws other cases than kernels."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from tilework.tools.fuzz.draw import Seeded
 from tilework.tools.fuzz.shrink import FuzzCase, shrink
 
 FAMILIES = sorted(folder.parent.name for folder in Path(__file__).parent.glob("*/cases.py"))
-"""Families of targets with cases of their own, each a folder beside this file."""
+"""Cases of their own, each in a folder beside this file: for a family of targets, or of ONNX models."""
 
 
 def main() -> int:
     """Run seeds until enough schedules were accepted; 1 where anything differed or crashed."""
     parser = argparse.ArgumentParser(prog="python -m tilework.tools.fuzz", description=__doc__)
-    parser.add_argument("--accepted", type=int, default=20000, help="how many accepted schedules to check")
+    parser.add_argument("--accepted", type=int, default=20000, help="how many accepted schedules, or models, to check")
     parser.add_argument("--seed", type=int, default=0, help="the first seed; each case is one")
     parser.add_argument("--step", type=int, default=1, help="from one seed to the next: 32 runs devices' cases, too")
     parser.add_argument("--out", type=Path, default=Path("fuzz-findings"), help="where reproducers go")
-    parser.add_argument("--family", choices=FAMILIES, help="compile for random machines of a family, not for this one")
+    parser.add_argument("--family", choices=FAMILIES, help="cases for random machines of a family, or of onnx")
     options = parser.parse_args()
     folder = f"tilework.tools.fuzz.{options.family}" if options.family else "tilework.tools.fuzz"
     random_case = import_module(f"{folder}.cases").random_case
@@ -37,7 +37,7 @@ def main() -> int:
     counts: Counter[str] = Counter()
     findings: list[int] = []
     with Progress(disable=not sys.stderr.isatty()) as progress:
-        bar = progress.add_task("schedules accepted", total=options.accepted)
+        bar = progress.add_task("accepted", total=options.accepted)
         while accepted < options.accepted:
             try:
                 case = random_case(Seeded(seed), seed)
@@ -59,7 +59,7 @@ def main() -> int:
                 progress.advance(bar)
             seed += options.step
     seconds = time.perf_counter() - start
-    print(f"seeds {options.seed} to {seed - options.step}: {accepted} schedules accepted, ", end="")
+    print(f"seeds {options.seed} to {seed - options.step}: {accepted} accepted, ", end="")
     print(f"{refusals.total()} refused, {len(findings)} findings, {seconds:.0f} s")
     for count in (f"{count} of these {trait}" for trait, count in sorted(traits.items())):
         print(f"  {count}")

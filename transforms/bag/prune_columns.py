@@ -11,7 +11,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tilework.analysis.functions import body_of
-from tilework.dialects.bag import BagType, CodesOp, ColumnOp, FilterOp, FoldOp, MapOp, ToMatrixOp, bag_of
+from tilework.dialects.bag import BagType, CodesOp, ColumnOp, FilterOp, FoldOp, JoinOp, MapOp, ToMatrixOp, bag_of
+from tilework.transforms.bag.types_behind import infer_behind
 from tilework.transforms.base import TileworkPass
 
 
@@ -48,7 +49,7 @@ def _prune(table: BlockArgument) -> None:
         return
     columns = {name: type_ for name, type_ in bag.columns.items() if name in read}
     if columns and len(columns) < len(bag.columns):
-        _infer_behind(Rewriter.replace_value_with_new_type(table, bag.with_columns(columns, bag.may_be_missing)))
+        infer_behind(Rewriter.replace_value_with_new_type(table, bag.with_columns(columns, bag.may_be_missing)))
 
 
 def _read(table: SSAValue) -> set[str] | None:
@@ -67,14 +68,12 @@ def _read(table: SSAValue) -> set[str] | None:
                 if behind is None:
                     return None
                 found |= {*op.names} | (behind - {*op.written} if isinstance(op, MapOp) else behind)
+            case JoinOp():
+                behind = _read(op.result)
+                if behind is None:
+                    return None
+                found |= {op.keys[0]} | (behind - {*op.taken}) if op.left is table else set[str]()
+                found |= {op.keys[1], *op.taken.values()} if op.right is table else set[str]()
             case _:
                 return None
     return found
-
-
-def _infer_behind(table: SSAValue) -> None:
-    """Let what rows become have the types that follow from those of the table."""
-    for op in [use.operation for use in table.uses]:
-        if isinstance(op, FilterOp | MapOp):
-            [type_] = op.infer()
-            _infer_behind(Rewriter.replace_value_with_new_type(op.result, type_))

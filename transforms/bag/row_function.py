@@ -13,18 +13,22 @@ from tilework.dialects.bag.conversion import scalar_of
 
 
 class RowFunction:
-    """Takes the columns and the scalars that the functions in it ask for, each once."""
+    """Takes the columns of one table, or of several, and the scalars that the functions in it ask for, each once."""
 
-    def __init__(self, bag: BagType):
-        self._bag = bag
+    def __init__(self, *bags: BagType):
+        self._bags = bags
         self._block = Block()
-        self._columns: dict[str, SSAValue] = {}
+        self._columns: dict[tuple[int, str], SSAValue] = {}
         self._scalars: dict[SSAValue, SSAValue] = {}
 
     @property
     def reads(self) -> list[str]:
-        """The columns that it takes."""
-        return [*self._columns]
+        """The columns that it takes of the first table."""
+        return self.reads_of(0)
+
+    def reads_of(self, table: int) -> list[str]:
+        """The columns that it takes of a table."""
+        return [name for at, name in self._columns if at == table]
 
     @property
     def scalars(self) -> list[SSAValue]:
@@ -52,13 +56,15 @@ class RowFunction:
         self._block.add_op(YieldOp(values))
         return Region(self._block)
 
-    def column(self, name: str) -> SSAValue:
-        """The column of that name, in a row."""
-        if name not in self._columns:
-            made = self._block.insert_arg(scalar_of(self._bag.columns[name]), len(self._columns))
+    def column(self, name: str, table: int = 0) -> SSAValue:
+        """The column of that name, in a row of a table."""
+        key = (table, name)
+        if key not in self._columns:
+            before = sum(at <= table for at, _ in self._columns)
+            made = self._block.insert_arg(scalar_of(self._bags[table].columns[name]), before)
             made.name_hint = name if name.isidentifier() else None
-            self._columns[name] = made
-        return self._columns[name]
+            self._columns[key] = made
+        return self._columns[key]
 
     def scalar(self, value: SSAValue) -> SSAValue:
         """A scalar that all rows share, as the function knows it."""

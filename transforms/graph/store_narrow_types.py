@@ -10,18 +10,20 @@ import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, FloatAttr, IntegerAttr, IntegerType, f32
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+from xdsl.rewriter import InsertPoint
 
 from tilework.analysis.functions import graphs_of
 from tilework.dialects.graph.base import GraphOp
 from tilework.dialects.graph.bits import BitcastOp, DecodeOp, EncodeOp
 from tilework.dialects.graph.cast import CastOp
+from tilework.dialects.graph.control import ControlOp, yielded_by
 from tilework.dialects.graph.moving import moves
-from tilework.dialects.graph.narrow import BYTE, in_bytes, is_narrow, is_narrow_integer, narrowed
+from tilework.dialects.graph.narrow import BYTE, in_bytes, is_narrow, is_narrow_integer, narrowed, stored_in
 from tilework.dialects.graph.narrow_scalars import i32
 from tilework.dialects.support.diagnostics import CompileError
-from tilework.dialects.support.shapes import element_type
+from tilework.dialects.support.shapes import dims_of, element_type, tensor_type
 from tilework.transforms.graph.patterns import GraphPatternPass
 
 
@@ -101,6 +103,46 @@ class MoveBytes(RewritePattern):
         _drop_unread(narrow, rewriter)
 
 
+class HoldBytes(RewritePattern):
+    """control(x) with f(x) inside = bitcast(control(bitcast(x)) with bitcast(f(bitcast)) inside) for narrow numbers."""
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        if not isinstance(op, ControlOp) or not any(map(_is_narrow, (*op.operands, *op.results))):
+            return
+        for body in op.bodies:
+            self._take_bytes(body, rewriter)
+            self._yield_bytes(body, rewriter)
+        before = [BitcastOp.of(value, to=BYTE) if _is_narrow(value) else None for value in op.operands]
+        held = type(op).create(
+            operands=[value if b is None else b.result for b, value in zip(before, op.operands, strict=True)],
+            result_types=[_type_in_memory(value) for value in op.results],
+            properties=op.properties,
+            regions=[op.detach_region(region) for region in list(op.regions)],
+        )
+        pairs = zip(held.results, op.results, strict=True)
+        behind = [BitcastOp.of(new, to=element_type(old.type)) if _is_narrow(old) else None for new, old in pairs]
+        results = [new if b is None else b.result for b, new in zip(behind, held.results, strict=True)]
+        rewriter.replace(op, [*filter(None, before), held, *filter(None, behind)], results)
+
+    def _take_bytes(self, body: Block, rewriter: PatternRewriter) -> None:
+        """Let narrow arguments of a body be bytes."""
+        for argument in [argument for argument in body.args if _is_narrow(argument)]:
+            taken = body.insert_arg(_type_in_memory(argument), argument.index)
+            taken.name_hint = argument.name_hint
+            narrow = BitcastOp.of(taken, to=element_type(argument.type))
+            rewriter.insert(narrow, InsertPoint.at_start(body))
+            argument.replace_all_uses_with(narrow.result)
+            body.erase_arg(argument)
+
+    def _yield_bytes(self, body: Block, rewriter: PatternRewriter) -> None:
+        """Let what a body yields be bytes where it is narrow."""
+        end = yielded_by(body)
+        for i, value in [(i, value) for i, value in enumerate(end.values) if _is_narrow(value)]:
+            bytes_ = BitcastOp.of(value, to=BYTE)
+            rewriter.insert(bytes_, InsertPoint.before(end))
+            end.operands[i] = bytes_.result
+
+
 class JoinBitcasts(RewritePattern):
     """bitcast(bitcast(b)) = bitcast(b), or b where it has the type again that it had."""
 
@@ -123,6 +165,15 @@ class DropUnread(RewritePattern):
     def match_and_rewrite(self, op: BitcastOp, rewriter: PatternRewriter) -> None:
         if is_narrow(op.to) and not op.result.uses:
             rewriter.erase(op)
+
+
+def _is_narrow(value: SSAValue) -> bool:
+    return is_narrow(element_type(value.type))
+
+
+def _type_in_memory(value: SSAValue) -> Attribute:
+    """The type of a value whose narrow numbers are bytes."""
+    return tensor_type(dims_of(value.type), stored_in(element_type(value.type)))
 
 
 def _drop_unread(values: Iterable[SSAValue], rewriter: PatternRewriter) -> None:

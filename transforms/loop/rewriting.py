@@ -12,7 +12,7 @@ from xdsl.irdl import AttrSizedOperandSegments
 from tilework.algebra.index_expr import Expr, var
 from tilework.algebra.predicate import Predicate
 from tilework.dialects.loop import ApplyOp, ForOp, IfOp, LoadOp, StoreOp
-from tilework.dialects.loop.parts import PartsOp
+from tilework.dialects.loop.buffer_regions import BufferRegionsOp
 from tilework.dialects.support.index_attr import LoopIndexAttr, to_operands
 from tilework.dialects.support.locations import copy_location
 
@@ -71,8 +71,8 @@ def rewrite_indices(op: Operation, rewrite: Callable[[Expr], Expr]) -> bool:
     match op:
         case LoadOp() | StoreOp():
             return _rewrite_access(op, rewrite)
-        case PartsOp():
-            positions = [part.position for part in op.parts]
+        case BufferRegionsOp():
+            positions = [part.position for part in op.buffer_regions]
             if (rewritten := [rewrite(e) for e in positions]) != positions:
                 op.set_positions(rewritten)
                 return True

@@ -13,7 +13,7 @@ from tilework.algebra.index_expr import Expr, maximum, minimum
 from tilework.algebra.predicate import Predicate
 from tilework.analysis.domains import Scope, Scopes, ends_from, tightened
 from tilework.dialects.loop import DEVICE_THREADS, ApplyOp, ForOp, IfOp, KernelOp, Kind, KindAttr, LoadOp, StoreOp
-from tilework.dialects.loop.parts import PartsOp
+from tilework.dialects.loop.buffer_regions import BufferRegionsOp
 from tilework.dialects.support.inlining import replace_by_block
 from tilework.transforms.loop.dead_code import EraseUnread, EraseUnused, erase_dead
 from tilework.transforms.loop.rewriting import (
@@ -137,7 +137,7 @@ class SimplifyIndices(RewritePattern):
 
     @op_type_rewrite_pattern
     def match_and_rewrite(
-        self, op: LoadOp | StoreOp | PartsOp | ForOp | IfOp | ApplyOp, rewriter: PatternRewriter
+        self, op: LoadOp | StoreOp | BufferRegionsOp | ForOp | IfOp | ApplyOp, rewriter: PatternRewriter
     ) -> None:
         if rewrite_indices(op, self.scopes.at(op).domain.simplify):
             rewriter.notify_op_modified(op)

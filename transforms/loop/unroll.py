@@ -16,7 +16,7 @@ from tilework.analysis.domains import Scopes
 from tilework.analysis.registers import register_indices
 from tilework.dialects.loop import ForOp, IfOp, KernelOp, Kind, KindAttr, StoreOp
 from tilework.dialects.loop.annotations import AUTO_UNROLL_MAX_STEP
-from tilework.dialects.loop.parts import PartsOp
+from tilework.dialects.loop.buffer_regions import BufferRegionsOp
 from tilework.dialects.support.locations import copy_location
 from tilework.transforms.loop.rewriting import constant_trip, restricted_copies
 from tilework.transforms.patterns import PatternPass
@@ -144,7 +144,7 @@ class SeparateTiles(RewritePattern):
         trip = constant_trip(op)
         if op.kind.data is not Kind.UNROLLED or trip is None or trip < 2:
             return
-        if any(isinstance(inner, PartsOp) for inner in op.body.walk()):
+        if any(isinstance(inner, BufferRegionsOp) for inner in op.body.walk()):
             restricted_copies(op, [(op.lower + i, op.lower + i + 1) for i in range(trip)])
             rewriter.notify_op_modified(op)
 
@@ -163,7 +163,7 @@ class _Size(NamedTuple):
 
 def _size(op: Operation) -> _Size | None:
     """What an operation expands to; None where a loop stays."""
-    if isinstance(op, StoreOp | PartsOp):
+    if isinstance(op, StoreOp | BufferRegionsOp):
         return _Size(1, 0)
     if isinstance(op, ForOp):
         return _whole_size(op) if op.kind.data is Kind.UNROLLED else None

@@ -15,7 +15,7 @@ from tilework.backends.cuda.fragments import FRAGMENT, number_of
 from tilework.backends.llvm.emit_index import index_writer
 from tilework.backends.llvm.emitter import Emitter, Handler
 from tilework.dialects.loop import IntrinsicOp
-from tilework.dialects.loop.parts import Part
+from tilework.dialects.loop.buffer_regions import BufferRegion
 from tilework.dialects.support.diagnostics import CompileError
 
 _OLDER = ("sm_75",)
@@ -26,7 +26,7 @@ _ROW = 8
 
 
 def _zero(e: Emitter, op: IntrinsicOp) -> None:
-    for place in _sums(e, op, op.parts[0]):
+    for place in _sums(e, op, op.buffer_regions[0]):
         e.text.line(f"store float 0.0, ptr {place}, align 4")
 
 
@@ -36,7 +36,7 @@ def _multiply(kind: str, factor: str):
     def write(e: Emitter, op: IntrinsicOp) -> None:
         if e.module.target.cpu in _OLDER:
             raise CompileError(f"@{op.intrinsic} needs a device from sm_80 on, not {e.module.target.cpu}", op)
-        result, left, right = op.parts
+        result, left, right = op.buffer_regions
         a = _loaded(e, op, left, "", factor)
         b = _loaded(e, op, right, ".trans", factor)
         places = _sums(e, op, result)
@@ -53,7 +53,7 @@ def _multiply(kind: str, factor: str):
     return write
 
 
-def _loaded(e: Emitter, op: IntrinsicOp, part: Part, how: str, factor: str) -> list[str]:
+def _loaded(e: Emitter, op: IntrinsicOp, part: BufferRegion, how: str, factor: str) -> list[str]:
     """A factor of 16 x 16 elements: thread l says where row l % 16 begins, in its left or, from 16 on, right half."""
     stride = part.strides[0]
     if stride % _ROW or part.position.offset % _ROW or any(c % _ROW for _, c in part.position.terms):
@@ -72,7 +72,7 @@ def _loaded(e: Emitter, op: IntrinsicOp, part: Part, how: str, factor: str) -> l
 
 def _store(e: Emitter, op: IntrinsicOp) -> None:
     """Each thread writes what it has; then all of them have written."""
-    result, tile = op.parts
+    result, tile = op.buffer_regions
     lane, value = _lane(e), e.text.value
     row, column = value(f"lshr i32 {lane}, 2"), value(f"shl i32 {value(f'and i32 {lane}, 3')}, 1")
     first = value(f"add i32 {value(f'mul i32 {row}, {result.strides[0]}')}, {column}")
@@ -89,14 +89,14 @@ def _lane(e: Emitter) -> str:
     return e.text.value("call i32 @llvm.nvvm.read.ptx.sreg.tid.x()")
 
 
-def _pointer(e: Emitter, op: IntrinsicOp, part: Part, inside: str, element: str) -> str:
+def _pointer(e: Emitter, op: IntrinsicOp, part: BufferRegion, inside: str, element: str) -> str:
     """A pointer to an element of a part in shared memory, given its distance from the first one."""
     first = index_writer(e, op).expr(part.position)
     at = e.text.value(f"getelementptr inbounds {element}, ptr addrspace(3) {e.get(part.memref)}, {e.index} {first}")
     return e.text.value(f"getelementptr inbounds {element}, ptr addrspace(3) {at}, i32 {inside}")
 
 
-def _sums(e: Emitter, op: IntrinsicOp, tile: Part) -> list[str]:
+def _sums(e: Emitter, op: IntrinsicOp, tile: BufferRegion) -> list[str]:
     """Pointers to the sums of a tile that a thread has."""
     first = FRAGMENT * number_of(tile, op)
     buffer = e.get(tile.memref)

@@ -22,7 +22,7 @@ from tilework.backends.element_types import bytes_of, stored_as
 from tilework.backends.llvm.emit_intrinsics import INTRINSICS
 from tilework.backends.llvm.emitter import Emitter, Handler
 from tilework.dialects.loop import ForOp, IntrinsicOp, KernelOp, Kind, LoadOp, PrefetchOp
-from tilework.dialects.loop.parts import Part
+from tilework.dialects.loop.buffer_regions import BufferRegion
 from tilework.dialects.support.diagnostics import CompileError
 
 ZERO, MULTIPLY, STORE = "amx.tile_zero", "amx.tile_mulf", "amx.tile_store"
@@ -56,7 +56,7 @@ class _Plan:
     sums: Numbers
     factors: dict[Operation, Sequence[_Factor]]
 
-    def sum(self, tile: Part) -> int:
+    def sum(self, tile: BufferRegion) -> int:
         return self.sums[_key(tile)]
 
 
@@ -123,7 +123,7 @@ def _add_sums(alloca: memref.AllocaOp, block: Block, found: Numbers, taken: Set[
     for op in block.walk():
         if not isinstance(op, IntrinsicOp):
             continue
-        for tile in op.parts:
+        for tile in op.buffer_regions:
             if not tile.form.in_register or tile.memref is not alloca.memref:
                 continue
             if tile.position.constant is None:
@@ -152,7 +152,7 @@ def _refuse_threads(alloca: memref.AllocaOp, block: Block) -> None:
             raise CompileError(message, alloca)
 
 
-def _key(tile: Part) -> tuple[SSAValue, int, int]:
+def _key(tile: BufferRegion) -> tuple[SSAValue, int, int]:
     assert tile.position.constant is not None
     return tile.memref, tile.position.constant, tile.strides[0]
 
@@ -187,13 +187,15 @@ def _factors_in(block: Block, registers: Sequence[int]) -> dict[Operation, Seque
 def _leaves_memory(op: Operation) -> bool:
     """Whether memory is behind an operation what it was before."""
     if isinstance(op, IntrinsicOp):
-        return op.parts[0].form.in_register
+        return op.buffer_regions[0].form.in_register
     return isinstance(op, _READ_ONLY) or op.has_trait(Pure)
 
 
 def _assigned(run: Sequence[IntrinsicOp], registers: Sequence[int]) -> dict[Operation, Sequence[_Factor]]:
     """The same for multiplications between which memory does not change. No instruction takes one register twice."""
-    wanted = [tuple((which, t.memref, t.position, t.strides) for which, t in enumerate(op.parts[1:])) for op in run]
+    wanted = [
+        tuple((which, t.memref, t.position, t.strides) for which, t in enumerate(op.buffer_regions[1:])) for op in run
+    ]
     held: dict[object, int] = {}
     found: dict[Operation, Sequence[_Factor]] = {}
     for i, op in enumerate(run):
@@ -220,12 +222,12 @@ def _free_register(held: dict[object, int], registers: Sequence[int], wanted: Se
 
 
 def _zero(e: Emitter, op: IntrinsicOp) -> None:
-    plan, [to] = _plan(e, op), op.parts
+    plan, [to] = _plan(e, op), op.buffer_regions
     e.text.line(f"call void @llvm.x86.tilezero(i8 {plan.sum(to)})")
 
 
 def _multiply(e: Emitter, op: IntrinsicOp) -> None:
-    plan, (to, *tiles) = _plan(e, op), op.parts
+    plan, (to, *tiles) = _plan(e, op), op.buffer_regions
     factors = plan.factors[op]
     for tile, (register, is_loaded) in zip(tiles, factors, strict=True):
         if is_loaded:
@@ -235,11 +237,11 @@ def _multiply(e: Emitter, op: IntrinsicOp) -> None:
 
 
 def _store(e: Emitter, op: IntrinsicOp) -> None:
-    plan, (to, source) = _plan(e, op), op.parts
+    plan, (to, source) = _plan(e, op), op.buffer_regions
     e.text.line(f"call void @llvm.x86.tilestored64(i8 {plan.sum(source)}, {_place(e, op, to)})")
 
 
-def _place(e: Emitter, op: IntrinsicOp, tile: Part) -> str:
+def _place(e: Emitter, op: IntrinsicOp, tile: BufferRegion) -> str:
     """Where a tile is in memory: a pointer, and how many bytes apart rows lie."""
     row_bytes = tile.strides[0] * bytes_of(stored_as(tile.form.element, op), op)
     return f"ptr {INTRINSICS.place(e, op, tile)}, i64 {row_bytes}"

@@ -131,3 +131,83 @@ func.func @f(%t: !bag.bag<N x [a: f64]>) {
   %x = bag.column %t {column = "b"} : (!bag.bag<N x [a: f64]>) -> tensor<?xf64, #graph.dims<[N]>>
   func.return
 }
+
+// -----
+
+func.func @f(%l: !bag.bag<N x [a: !bag.dict<3>]>, %r: !bag.bag<M x [b: !bag.dict<4>]>) {
+  // expected-error@+1 {{keys are codes of one dictionary, not !bag.dict<3> and !bag.dict<4>}}
+  %j = bag.join %l, %r {on = ["a", "b"], reads = [], writes = [], rows = "J"} : (!bag.bag<N x [a: !bag.dict<3>]>, !bag.bag<M x [b: !bag.dict<4>]>) -> !bag.bag<J x [a: !bag.dict<3>]>
+  func.return
+}
+
+// -----
+
+func.func @f(%l: !bag.bag<N x [a: !bag.dict<3>]>) {
+  // expected-error@+1 {{the left table has a column a already}}
+  %j = bag.join %l, %l {on = ["a", "a"], reads = ["a"], writes = ["a"], rows = "J"} : (!bag.bag<N x [a: !bag.dict<3>]>, !bag.bag<N x [a: !bag.dict<3>]>) -> !bag.bag<J x [a: !bag.dict<3>]>
+  func.return
+}
+
+// -----
+
+func.func @f(%l: !bag.bag<N x [a: !bag.dict<3>]>) {
+  // expected-error@+1 {{a join has two keys, and a name for each column that it reads}}
+  %j = bag.join %l, %l {on = ["a"], reads = [], writes = [], rows = "J"} : (!bag.bag<N x [a: !bag.dict<3>]>, !bag.bag<N x [a: !bag.dict<3>]>) -> !bag.bag<J x [a: !bag.dict<3>]>
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64]>) {
+  // expected-error@+1 {{a comprehension has tables, and reads and keeps columns of each of them}}
+  %u = bag.comprehension %t {reads = [["a"]], keeps = [], guards = 0 : i64, writes = ["v"]} : (!bag.bag<N x [a: f64]>) -> !bag.bag<N x [v: f64?]> {
+  ^bb0(%a: f64):
+    bag.yield %a : f64
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64]>) {
+  // expected-error@+1 {{the number of rows has a name where there are guards, and there alone}}
+  %u = bag.comprehension %t {reads = [["a"]], keeps = [[]], guards = 0 : i64, writes = ["v"], rows = "K"} : (!bag.bag<N x [a: f64]>) -> !bag.bag<N x [v: f64?]> {
+  ^bb0(%a: f64):
+    bag.yield %a : f64
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64]>) {
+  // expected-error@+1 {{the function makes i1, f64, not f64}}
+  %u = bag.comprehension %t {reads = [["a"]], keeps = [[]], guards = 1 : i64, writes = ["v"], rows = "K"} : (!bag.bag<N x [a: f64]>) -> !bag.bag<N x [v: f64?]> {
+  ^bb0(%a: f64):
+    bag.yield %a : f64
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64]>) {
+  // expected-error@+1 {{the function takes f64, not f32}}
+  %u = bag.comprehension %t {reads = [["a"]], keeps = [[]], guards = 0 : i64, writes = ["v"]} : (!bag.bag<N x [a: f64]>) -> !bag.bag<N x [v: f64?]> {
+  ^bb0(%a: f32):
+    %r = arith.constant 1.0 : f64
+    bag.yield %r : f64
+  }
+  func.return
+}
+
+// -----
+
+func.func @f(%t: !bag.bag<N x [a: f64]>) {
+  // expected-error@+1 {{the bag has no column b; it has a}}
+  %u = bag.comprehension %t {reads = [["a"]], keeps = [["b"]], guards = 0 : i64, writes = ["v"]} : (!bag.bag<N x [a: f64]>) -> !bag.bag<N x [v: f64?]> {
+  ^bb0(%a: f64):
+    bag.yield %a : f64
+  }
+  func.return
+}

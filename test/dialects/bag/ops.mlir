@@ -59,3 +59,24 @@ func.func @columnar(%a: tensor<?x1xf64, #graph.dims<[N, 1]>>, %c: tensor<?x1xi32
   %0 = bag.column %t {column = "c"} : (!bag.bag<N x [a: f64, c: !bag.dict<3>], columnar>) -> tensor<?xi32, #graph.dims<[N]>>
   func.return
 }
+
+// CHECK-LABEL: func.func @pairs
+func.func @pairs(%l: !bag.bag<N x [town: !bag.dict<3>]>, %r: !bag.bag<M x [name: !bag.dict<3>, size: f64?]>) {
+  // CHECK-NEXT: bag.join %l, %r {on = ["town", "name"], reads = ["size"], writes = ["s"], rows = "J"} {{.*}} -> !bag.bag<J x [town: !bag.dict<3>, s: f64?]>
+  %j = bag.join %l, %r {on = ["town", "name"], reads = ["size"], writes = ["s"], rows = "J"} : (!bag.bag<N x [town: !bag.dict<3>]>, !bag.bag<M x [name: !bag.dict<3>, size: f64?]>) -> !bag.bag<J x [town: !bag.dict<3>, s: f64?]>
+  func.return
+}
+
+// CHECK-LABEL: func.func @comprehension
+func.func @comprehension(%l: !bag.bag<N x [a: f64, c: !bag.dict<3>]>, %r: !bag.bag<M x [b: f64]>, %m: tensor<f64>) {
+  // CHECK-NEXT: bag.comprehension %l, %r (%m) {reads = {{\[\["a"\], \["b"\]\]}}, keeps = {{\[\["c"\], \[\]\]}}, guards = 1 : i64, writes = ["v"], rows = "K"}
+  // CHECK-SAME:   -> !bag.bag<K x [c: !bag.dict<3>, v: f64?]> {
+  %u = bag.comprehension %l, %r (%m) {reads = [["a"], ["b"]], keeps = [["c"], []], guards = 1 : i64, writes = ["v"], rows = "K"} : (!bag.bag<N x [a: f64, c: !bag.dict<3>]>, !bag.bag<M x [b: f64]>, tensor<f64>) -> !bag.bag<K x [c: !bag.dict<3>, v: f64?]> {
+  // CHECK-NEXT: ^bb0(%a: f64, %b: f64, %s: f64):
+  ^bb0(%a: f64, %b: f64, %s: f64):
+    %g = arith.cmpf ogt, %a, %b : f64
+    // CHECK: bag.yield %g, %s : i1, f64
+    bag.yield %g, %s : i1, f64
+  }
+  func.return
+}

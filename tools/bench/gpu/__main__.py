@@ -17,7 +17,7 @@ from typing import Any
 
 from tilework.plugins.packages import child_environment
 from tilework.targets import parse_target
-from tilework.tools.bench.gpu.parts import PARTS, Settings
+from tilework.tools.bench.gpu.measurements import PARTS, Settings
 
 SECONDS = 570
 """How long everything takes, at most."""

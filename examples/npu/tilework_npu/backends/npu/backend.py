@@ -46,6 +46,8 @@ def lines(block: Block, numbers: dict[SSAValue, int], indices: dict[SSAValue, in
             for i in range(op.lower.evaluate(indices), op.upper.evaluate(indices)):
                 yield from lines(op.body.block, numbers, {**indices, op.index: i})
         elif isinstance(op, IntrinsicOp):
-            parts = [(numbers[root_buffer(p.memref)], p.position.evaluate(indices), p.strides) for p in op.parts]
+            parts = [
+                (numbers[root_buffer(p.memref)], p.position.evaluate(indices), p.strides) for p in op.buffer_regions
+            ]
             words = [f"{number}:{start}" + "".join(f",{s}" for s in strides[:-1]) for number, start, strides in parts]
             yield " ".join((op.intrinsic, *words))

@@ -1,0 +1,185 @@
+"""Quoted functions say what pandas says, in as few passes as they can, and name the line of what they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from interpreted_tables import Interpreted
+
+import tilework as tw
+from tilework import pipelines
+from tilework.frontends.quoted.function import Quoted
+from tilework.pipelines import DataBag
+
+LIMIT = 18.0
+
+
+def people(rows: int = 200) -> pd.DataFrame:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(1, 90, rows), "pay": rng.standard_normal(rows) * 10 + 100})
+    frame["town"] = rng.choice(["Ulm", "Bonn", None], rows)
+    return frame
+
+
+def summary(table: DataBag):
+    """Written as its users write it."""
+    adults = table.filter(lambda p: p.age >= LIMIT and not p.town == "Ulm")
+    rows = DataBag(p | {"rate": p.pay / p.age if p.age > 1 else 0.0} for p in table if p.age > 2)
+    return adults.count(), sum(p.pay * 2 for p in adults), max(p.rate for p in rows), adults["pay"].mean() - 1
+
+
+def scaled(table: DataBag):
+    for c in ["age", "pay"]:
+        mean = table[c].mean()
+        deviation = table[c].std()
+        table = table.map(lambda p: p | {c: (p[c] - mean) / deviation})  # noqa: B023  it is read, not run
+    return table["age"].max(), sum(p.age * p.pay for p in table) / len(table)
+
+
+def grouped(table: DataBag):
+    by = table.group_by("town")
+    return by.mean("pay"), by.count(), table["age"].min()
+
+
+def call(function: Any, *tables: Any) -> Any:
+    return Quoted(function, Interpreted)(*tables)  # type: ignore[arg-type]
+
+
+def test_filters_maps_and_sums():
+    frame = people()
+    adults = frame[(frame.age >= 18) & (frame.town != "Ulm")]
+    rows = frame[frame.age > 2]
+    expected = (len(adults), adults.pay.sum() * 2, (rows.pay / rows.age).max(), adults.pay.mean() - 1)
+    np.testing.assert_allclose(call(summary, frame), expected, rtol=1e-12)
+
+
+def test_a_loop_over_columns():
+    frame = people()
+    z = (frame[["age", "pay"]] - frame[["age", "pay"]].mean()) / frame[["age", "pay"]].std(ddof=0)
+    np.testing.assert_allclose(call(scaled, frame), (z.age.max(), (z.age * z.pay).mean()), rtol=1e-10)
+
+
+def test_groups():
+    frame = people()
+    means, counts, least = call(grouped, frame)
+    expected = frame.groupby("town").pay
+    assert counts == expected.count().to_dict()
+    assert means == pytest.approx(expected.mean().to_dict())
+    assert least == frame.age.min()
+
+
+def test_all_folds_are_one_pass_and_columns_that_nobody_reads_go():
+    quoted = pipelines.quote(summary)
+    assert quoted.show(people()).count("bag.fold") == 4
+    text = quoted.show(people(), optimize=True)
+    assert text.count("bag.fold") == 1
+    assert "bag.map" not in text and "bag.filter" not in text
+    assert "!bag.bag<N0 x [age: f64?, pay: f64?, town" in text
+    assert (
+        pipelines.quote(grouped).show(people()[["town", "pay", "age"]].assign(more=1), optimize=True).count("more") == 0
+    )
+
+
+def test_compiled():
+    frame = people(5000)
+    assert pipelines.quote(summary)(frame) == pytest.approx(call(summary, frame), rel=1e-12)
+
+
+def while_loop(table: DataBag):
+    while True:
+        pass
+
+
+def joined(people_: DataBag, towns: DataBag):
+    return sum(p.pay for p in people_ for t in towns)
+
+
+def wrong_column(table: DataBag):
+    return table["height"].mean()
+
+
+def wrong_word(table: DataBag):
+    return sum(p.pay for p in table if p.town < "Ulm")
+
+
+def wrong_method(table: DataBag):
+    return table.sort("pay")
+
+
+def constant(table: DataBag):
+    return 3
+
+
+@pytest.mark.parametrize(
+    ("function", "count", "message"),
+    [
+        (while_loop, 1, "the statement 'while True:' is not known"),
+        (joined, 2, "rows of several tables need an `if` by which words of both are equal"),
+        (wrong_column, 1, "the table has no column height; it has age, pay, town"),
+        (wrong_word, 1, "words are compared with one word by == or !=, not as p.town < 'Ulm'"),
+        (wrong_method, 1, "table.sort\\('pay'\\) is not known"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_is_not_known_is_named_with_its_line(function: Any, count: int, message: str):
+    line = function.__code__.co_firstlineno + 1
+    with pytest.raises(tw.UsageError, match=f"{function.__name__}, line {line}: {message}"):
+        call(function, *[people()] * count)
+
+
+def test_what_is_returned_is_a_number_and_tables_are_counted():
+    with pytest.raises(tw.UsageError, match="constant, what it returns is no number, matrix or table"):
+        call(constant, people())
+    with pytest.raises(tw.UsageError, match="summary takes 1 tables, 2 are given"):
+        call(summary, people(), people())
+    with pytest.raises(tw.UsageError, match="the source of .* is not there to be read"):
+        pipelines.quote(eval("lambda t: t"))
+    with pytest.raises(tw.UsageError, match="a function that is quoted is written with def"):
+        pipelines.quote(lambda t: t)
+
+
+def test_a_function_that_is_not_quoted_says_so():
+    with pytest.raises(tw.UsageError, match="a DataBag is a table in a function that is read: quote the function"):
+        DataBag([])
+
+
+@pytest.mark.parametrize("given", [3, len, DataBag], ids=["number", "builtin", "class"])
+def test_what_is_no_function_of_python_is_not_quoted(given: Any):
+    with pytest.raises(tw.UsageError, match="is written with def; a .* is given"):
+        pipelines.quote(given)
+
+
+def features(table: DataBag):
+    """A matrix of the rows that are kept, and a table."""
+    rows = table.filter(lambda p: p.age >= LIMIT)
+    rows = rows.filter(lambda p: not p.town == "Ulm").map(lambda p: p | {"pay": np.log1p(p.pay), "one": 1.0})
+    return rows.to_matrix("pay", "age"), rows.to_vector("one"), rows.filter(lambda p: p.one > p.age)
+
+
+def rows_of(table: DataBag):
+    return table.map(lambda p: p | {"age": p.age + 1}).filter(lambda p: p.age > LIMIT)
+
+
+@pytest.mark.parametrize("limit", [18.0, 100.0, 0.0], ids=["some", "none", "every"])
+def test_matrices_and_tables_of_as_many_rows_as_data_decide(limit: float, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(globals(), "LIMIT", limit)
+    frame = people()
+    kept = frame[(frame.age >= limit) & (frame.town != "Ulm")]
+    for run in (lambda f: call(f, frame), lambda f: pipelines.quote(f)(frame)):
+        matrix, ones, nothing = run(features)
+        np.testing.assert_allclose(matrix, np.stack([np.log1p(kept.pay), kept.age], axis=1), rtol=1e-14)
+        assert ones.tolist() == [1.0] * len(kept)
+        assert {name: len(column) for name, column in nothing.items()} == {"age": 0, "pay": 0, "town": 0, "one": 0}
+        table, expected = run(rows_of), frame.assign(age=frame.age + 1)[frame.age + 1 > limit]
+        assert [*table] == ["age", "pay", "town"]
+        assert table["age"].tolist() == expected.age.tolist()
+        assert table["town"].tolist() == [town if isinstance(town, str) else None for town in expected.town]
+
+
+def test_filters_and_maps_stand_before_the_matrix_in_one_pass():
+    text = pipelines.quote(features).show(people(), optimize=True)
+    assert text.count("bag.filter") == 2  # of these the second for the table alone
+    assert text.index("bag.filter") < text.index("bag.map") < text.index("bag.to_matrix")

@@ -1,0 +1,1 @@
+"""Random ONNX models with control flow and sizes that data tell, compared with onnxruntime."""
