@@ -36,7 +36,7 @@ class DataBag:
     """What a parameter of a quoted function is annotated with that is a table; frames and arrays are given."""
 
     def __init__(self, rows: Iterable[Any]):
-        """In a quoted function, the table of these rows. Raises UsageError where the function is run, not read."""
+        """Make the table of these rows, in a quoted function. Raises UsageError where the function is run, not read."""
         raise UsageError("a DataBag is a table in a function that is read: quote the function, and give it frames")
 
     if TYPE_CHECKING:  # whatever is asked of a table is read

@@ -181,7 +181,7 @@ class Reader:
         return Number(self._inserted(reader.fold([(KINDS[function], reader.number(_column("value")))])))
 
     def _head(self, reader: RowReader, rows: Collection[str], node: ast.expr) -> tuple[list[str], dict[str, Scalar]]:
-        """Whose columns a row of a comprehension has, and which columns it is given besides."""
+        """The tables whose columns a row of a comprehension has, and the columns that it is given besides."""
         match node:
             case ast.Name(id=name) if name in rows:
                 return [name], {}

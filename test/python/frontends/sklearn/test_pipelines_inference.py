@@ -36,7 +36,7 @@ from sklearn.preprocessing import (
     OneHotEncoder,
     OrdinalEncoder,
     PolynomialFeatures,
-    RobustScaler,
+    QuantileTransformer,
     StandardScaler,
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -371,10 +371,13 @@ def test_arrays_that_scikit_learn_refuses(estimator: Any, rows: Any):
 @pytest.mark.parametrize(
     ("estimator", "why"),
     [
-        (RobustScaler(), "RobustScaler is not among the estimators that are known"),
-        (make_pipeline(StandardScaler(), FunctionTransformer(np.cbrt)), "FunctionTransformer of cbrt"),
-        (OneHotEncoder(), "it makes a csr_matrix, no array"),
-        (SimpleImputer(strategy="constant", fill_value=0), "it makes numbers of type int64, not float64"),
+        (QuantileTransformer(n_quantiles=5), "QuantileTransformer is not among the estimators that are known"),
+        (
+            make_pipeline(StandardScaler(), FunctionTransformer(np.spacing)),
+            "the function spacing of numpy is not known",
+        ),
+        (FunctionTransformer(np.sqrt), "it makes a DataFrame, no array"),
+        (SimpleImputer(strategy="constant", fill_value=0), "it makes integers of integers of 64 bits"),
     ],
     ids=str,
 )
