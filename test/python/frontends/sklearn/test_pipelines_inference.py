@@ -33,10 +33,12 @@ from sklearn.preprocessing import (
     KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
+    Normalizer,
     OneHotEncoder,
     OrdinalEncoder,
     PolynomialFeatures,
     QuantileTransformer,
+    RobustScaler,
     StandardScaler,
 )
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -95,6 +97,8 @@ TRANSFORMERS = {
     "minmax": MinMaxScaler((-1, 2)),
     "clipped": MinMaxScaler(clip=True),
     "maxabs": MaxAbsScaler(),
+    "robust": RobustScaler(),
+    "norms": make_pipeline(SimpleImputer(), Normalizer()),
     "mean imputer": SimpleImputer(),
     "median imputer": SimpleImputer(strategy="median"),
     "indicators": SimpleImputer(add_indicator=True),
