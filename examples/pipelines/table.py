@@ -8,7 +8,6 @@ Times are CPU seconds of one run each, once all code has been compiled; the plot
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
+from times import plot, seconds
 
 from tilework import pipelines
 
@@ -48,13 +48,6 @@ def features() -> Any:
     return make_column_transformer((numbers, NUMBERS), (words, WORDS))
 
 
-def seconds(run: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds, and what was made."""
-    begun = time.process_time()
-    made = run()
-    return time.process_time() - begun, made
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Print both times of each step, and draw them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -78,21 +71,6 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"{name}: {fast:.3f} s, scikit-learn {slow:.3f} s, {slow / fast:.1f} times, differs by {difference:.1e}")
     if given.plot is not None:
         given.plot.write_text(plot(times), encoding="utf-8")
-
-
-def plot(times: Mapping[str, tuple[float, float]]) -> str:
-    """Bars as long as each step takes, as SVG."""
-    longest, parts = max(max(both) for both in times.values()), []
-    for i, (name, both) in enumerate(times.items()):
-        for j, (who, taken) in enumerate(zip(("Tilework", "scikit-learn"), both, strict=True)):
-            y, width = 30 + 70 * i + 24 * j, max(1.0, 360 * taken / longest)
-            color = ("#4269d0", "#9aa0a6")[j]
-            parts.append(f'<rect x="120" y="{y}" width="{width:.1f}" height="20" fill="{color}"/>')
-            parts.append(f'<text x="114" y="{y + 15}" text-anchor="end">{who}</text>')
-            parts.append(f'<text x="{126 + width:.1f}" y="{y + 15}">{taken:.3f} s</text>')
-        parts.append(f'<text x="120" y="{22 + 70 * i}" font-weight="bold">{name}</text>')
-    size = f'width="560" height="{20 + 70 * len(times)}" font-family="sans-serif" font-size="13"'
-    return f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{"".join(parts)}</svg>\n'
 
 
 if __name__ == "__main__":

@@ -46,12 +46,15 @@ class Application:
         nothing = compiled.of_rows(rows.head(1, npartitions=-1, compute=True))[:0]
         return rows.map_partitions(partial(compiled.of_partition, nothing=nothing), meta=nothing)
 
-    def of_data(self, data: Rows) -> Any:
-        """What is made of the rows that the estimator is fitted to, which are here."""
-        compiled = self._for(data.frame)
+    def of_data(self, data: Rows, example: Any) -> Any:
+        """What is made of the rows that the estimator is fitted to, which are here.
+
+        example: what it makes of a few of them; None where nobody knows.
+        """
+        compiled = self._for(data.frame, example)
         return self._apart(data.frame) if compiled is None else compiled.of_data(data)
 
-    def _for(self, rows: Any) -> Transform | None:
+    def _for(self, rows: Any, example: Any = None) -> Transform | None:
         """The compiled transform for rows like these; None where it cannot be compiled whole."""
         if self._why is not None:
             return None
@@ -59,7 +62,7 @@ class Application:
             require_dense(rows)
             found, rows = self._compiled, as_rows(rows)
             if found is None:
-                self._compiled = Transform.to(self._fitted, rows, self._engine)
+                self._compiled = Transform.to(self._fitted, rows, self._engine, example)
             elif not found.takes(rows):
                 self._compiled = Transform.to(self._fitted, selected(rows, found.interface.keys), self._engine)
         except Unsupported as why:

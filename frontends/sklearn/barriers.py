@@ -73,10 +73,10 @@ class Fit:
     def _learned(self, name: str, estimator: Any, rows: Any) -> Fitted:
         """What learns in one pass. Raises Unsupported."""
         data = self._rows(rows)
-        fitted = learned(estimator, data, self.engine)
+        fitted, example = learned(estimator, data, self.engine)
         self.passes.append(name)
         application = Application(fitted, self.engine)
-        return Fitted(fitted, lambda: application.of_data(data), application)
+        return Fitted(fitted, lambda: application.of_data(data, example), application)
 
     def _stays(self, name: str, estimator: Any, rows: Any, target: Any, why: Unsupported) -> Fitted:
         """What scikit-learn fits. Raises UsageError for rows of Dask, which it does not take."""

@@ -29,9 +29,12 @@ class Transform:
     dtypes: dict[Any, np.dtype[Any] | None]
 
     @staticmethod
-    def to(fitted: Any, rows: Any, engine: Engine) -> Transform:
-        """Make the transform of an estimator for rows like these. Raises Unsupported."""
-        program = import_method(fitted, taken(rows, np.arange(min(SAMPLE, rows.shape[0]))), "transform")
+    def to(fitted: Any, rows: Any, engine: Engine, example: Any = None) -> Transform:
+        """Make the transform of an estimator for rows like these, given an example of its result if there is one.
+
+        Raises Unsupported.
+        """
+        program = import_method(fitted, taken(rows, np.arange(min(SAMPLE, rows.shape[0]))), "transform", example)
         dtypes = {key: dtype_of(column(rows, key)) for key in program.interface.keys}
         if program.module is None:
             return Transform(None, program.interface, (), dtypes)

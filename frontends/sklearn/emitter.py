@@ -116,8 +116,9 @@ class Emitter:
     """Appends to a function. `inputs` are the columns of its table by name, `parameters` the fitted numbers.
 
     dtypes: of the columns that there are, by key; None for what is no number. data: of a program that learns, what it
-    learns from; ones: of an encoder that learns, by its identity, how many it makes of all rows. wide: whether numbers
-    become those of double precision, whatever they are.
+    learns from; ones: of an encoder that learns, by its identity, how many it makes of all rows; is_open: whether how
+    many columns there are, or how many are 0, depends on all rows. wide: whether numbers become those of double
+    precision, whatever they are.
     """
 
     def __init__(
@@ -128,6 +129,7 @@ class Emitter:
         self.data = data
         self.learned: dict[int, Learned] = {}
         self.ones: dict[int, int] = {}
+        self.is_open = False
         self.block = Block(arg_types=[BagType.of(ROWS, {})])
         self.table: SSAValue = self.block.args[0]
         self.table.name_hint = "table"

@@ -59,10 +59,11 @@ class Program:
     interface: Interface
 
 
-def import_method(estimator: Any, rows: Any, method: str) -> Program:
+def import_method(estimator: Any, rows: Any, method: str, example: Any = None) -> Program:
     """The program of a method of a fitted estimator, for tables like these rows.
 
-    Raises Unsupported that names the step, or the parameter of it, for which there is none; NotFittedError.
+    example: what it makes of such rows where it transforms, if somebody knows. Raises Unsupported that names the step,
+    or the parameter of it, for which there is none; NotFittedError.
     """
     check_is_fitted(estimator)
     rows = as_rows(rows)
@@ -70,10 +71,9 @@ def import_method(estimator: Any, rows: Any, method: str) -> Program:
     keys = _keys(estimator, rows, names)
     e = Emitter({key: dtype_of(column(rows, key)) for key in keys})
     if method == "transform":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what the rows are warned of is said when they are transformed
-            example = estimator.transform(rows)
-        value, output = _transform(e, estimator, Columns(keys), example)
+        value, output = _transform(
+            e, estimator, Columns(keys), _example(estimator, rows) if example is None else example
+        )
     else:
         value, output = _method(e, estimator, Columns(keys), method)
     parts = parts_of(e.table.type, e.inputs)
@@ -83,6 +83,13 @@ def import_method(estimator: Any, rows: Any, method: str) -> Program:
     e.block.add_op(ReturnOp(value))
     function = FuncOp("main", ([e.table.type], [value.type]), Region(e.block))
     return Program(ModuleOp([function]), e.parameters, interface)
+
+
+def _example(estimator: Any, rows: Any) -> Any:
+    """What an estimator makes of rows: what these are warned of is said when they are transformed."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return estimator.transform(rows)
 
 
 def _keys(estimator: Any, rows: Any, names: list[Any] | None) -> tuple[Any, ...]:

@@ -28,23 +28,29 @@ FIT = "fit"
 """What the function is called that learns."""
 
 
-def learned(estimator: Any, data: Rows, engine: Engine) -> Any:
-    """A clone of an estimator that is fitted to data. Raises Unsupported."""
+def learned(estimator: Any, data: Rows, engine: Engine) -> tuple[Any, Any]:
+    """A clone of an estimator that is fitted to data, and an example of what it makes; None where that may differ.
+
+    Raises Unsupported.
+    """
     e = Emitter(data.dtypes, data, wide=True)
     convert(e, estimator, Columns(data.keys))
     known = [Part((given,)) for given in e.inputs.values()]
     sample = data.sample(known)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a few rows may be too few for what is computed of them, and is replaced
-        fitted = clone(estimator).fit(sample)
+        fitted = clone(estimator)
+        example = fitted.fit_transform(sample)
     counterparts = dict(fitted_parts(estimator, fitted))
     vectors = iter(_vectors(e, data, engine))
     for each in e.learned.values():
         own = {name: np.asarray(next(vectors)) for name in each.vectors}
         each.finish(counterparts[id(each.estimator)], own, len(data))
+    if not e.is_open:
+        return fitted, example
     ones = {id(counterparts[own]): count for own, count in e.ones.items()}
     note_outputs(fitted, sample, len(data), lambda inner: ones.get(id(inner)))
-    return fitted
+    return fitted, None
 
 
 def _vectors(e: Emitter, data: Rows, engine: Engine) -> list[Array]:

@@ -85,6 +85,8 @@ def _score_of(search: Any, target: Any, params: Mapping[str, Any]) -> str:
     if params:
         raise Unsupported(f"fit is given {', '.join(params)}")
     score = "r2" if search.scoring is None else search.scoring
+    if isinstance(score, list | tuple | dict):
+        raise Unsupported(f"several scores, scoring={score!r}: one is known at a time, of {', '.join(SCORES)}")
     if not isinstance(score, str) or score not in SCORES:
         raise Unsupported(f"scoring={search.scoring!r} is not among {', '.join(SCORES)}")
     if search.return_train_score:

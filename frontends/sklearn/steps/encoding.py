@@ -133,7 +133,7 @@ class OneHot(Step):
         dtype, strict = float_name(estimator), estimator.handle_unknown == "error"
         encoder = fitted_to(e, estimator, columns)
         parts: list[Numbers] = []
-        ones = 0
+        ones, is_open = 0, e.data is not None and (estimator.sparse_output or encoder._infrequent_enabled)  # noqa: SLF001
         for i, key in enumerate(columns.keys):
             dictionary = dictionary_of(encoder, i, columns.fills.get(key), strict=strict)
             name = StringAttr(e.codes(key, dictionary))
@@ -142,10 +142,11 @@ class OneHot(Step):
             dropped = without if without is None or dictionary.groups is None else dictionary.groups[without]
             if dropped is not None:
                 part = e.taken(part, [code for code in range(dictionary.size) if code != dropped])
-            if e.data is not None:
+            if is_open and e.data is not None:
                 ones += e.data.encoded(key).known_in(dictionary, dropped)
             parts.append(part)
         e.ones[id(estimator)] = ones
+        e.is_open |= is_open
         return e.beside(parts)
 
 

@@ -41,6 +41,7 @@ class Components(FittedStep):
         if e.data is None or not is_exactly(estimator.n_components, float):
             return super().convert(e, estimator, x)
         cls.vectors(e, estimator, e.numbers(x))
+        e.is_open = True
         return Opaque(f"PCA(n_components={estimator.n_components}) keeps as many columns as the rows say")
 
     @classmethod

@@ -26,6 +26,10 @@ def divide(k: KernelBuilder, v: Scalar, s: Scalar) -> Scalar:
     return v / k.cast(s, v.dtype)
 
 
+def _subtract_wide(k: KernelBuilder, v: Scalar, m: Scalar) -> Scalar:
+    return _rounded(k, v, lambda wide: wide - m)
+
+
 def _divide_wide(k: KernelBuilder, v: Scalar, s: Scalar) -> Scalar:
     return _rounded(k, v, lambda wide: wide / s)
 
@@ -167,5 +171,5 @@ class Robust(FittedStep):
     @classmethod
     def apply(cls, e: Emitter, estimator: Any, x: Numbers, vectors: dict[str, SSAValue]) -> Features:
         if "center" in vectors:
-            x = e.map(x, [vectors["center"]], subtract)
-        return e.map(x, [vectors["scale"]], divide) if "scale" in vectors else x
+            x = e.map(x, [vectors["center"]], _subtract_wide)
+        return e.map(x, [vectors["scale"]], _divide_wide) if "scale" in vectors else x

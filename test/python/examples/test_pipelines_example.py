@@ -19,12 +19,16 @@ def example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     return importlib.import_module(name)
 
 
-def test_the_search_on_data_of_scikit_learn(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    example("diabetes", monkeypatch).main()
-    explained, best, compared = capsys.readouterr().out.splitlines()
+def test_the_search_on_data_of_scikit_learn(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    example("diabetes", monkeypatch).main(["--plot", str(tmp_path / "times.svg")])
+    explained, best, compared, *times = capsys.readouterr().out.splitlines()
     assert explained.startswith("250 fits and scores")
     assert re.fullmatch(r"best: \{'ridge__alpha': .*\}, r2 0\.4\d+", best)
     assert float(compared.split()[-3]) < 1e-10
+    assert [line.partition(":")[0] for line in times] == ["search", "predict"]
+    assert len(ElementTree.fromstring((tmp_path / "times.svg").read_text()).findall("{*}rect")) == 4
 
 
 def test_the_large_table(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):

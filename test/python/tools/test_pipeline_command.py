@@ -43,7 +43,7 @@ def test_programs_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     text = capsys.readouterr().out
     for title in ("total: imported", "total: optimize-bags", "scaler: optimize-folds", "search: optimize-training"):
         assert f"// {title}\n" in text
-    for operation in ("bag.filter", "bag.fold", "matrix.moments", "matrix.ridge"):
+    for operation in ("bag.comprehension", "bag.fold", "matrix.moments", "matrix.ridge"):
         assert operation in text
 
 

@@ -115,6 +115,31 @@ def test_what_is_known_of_a_training_set():
     np.testing.assert_allclose(centred(data), [expected], rtol=1e-11)
 
 
+def test_tables_are_joined_scaled_and_cross_validated():
+    """The whole way: a join, columns that are scaled by what all of them say, matrices, a search."""
+    rng = np.random.default_rng(3)
+    people = table(200).assign(town=rng.choice(["a", "b", "c"], 200))
+    towns = pd.DataFrame({"name": ["a", "b", "c"], "width": [1.5, -0.5, 2.0]})
+
+    @pipelines.quote
+    def train(people: DataBag, towns: DataBag) -> Any:
+        rows = DataBag(p | {"width": t.width} for p in people for t in towns if p.town == t.name and p.age >= -1)
+        for c in ["age", "pay"]:
+            m, s = rows[c].mean(), rows[c].std()
+            rows = rows.map(lambda r: r | {c: (r[c] - m) / s})  # noqa: B023  it is read where it stands
+        X, y = rows.to_matrix("age", "pay", "width"), rows.to_vector("score")  # noqa: N806
+        return cross_validate(lambda X, y, a: solve(X.T @ X + a * eye(3), X.T @ y), X, y, folds=5, grid=ALPHAS)
+
+    kept = people.merge(towns, left_on="town", right_on="name")
+    kept = kept[kept["age"] >= -1]
+    for name in ("age", "pay"):
+        kept[name] = (kept[name] - kept[name].mean()) / kept[name].std(ddof=0)
+    grid = GridSearchCV(Ridge(fit_intercept=False), {"alpha": ALPHAS}, cv=5)
+    results = grid.fit(kept[["age", "pay", "width"]].to_numpy(), kept["score"].to_numpy()).cv_results_
+    expected = np.stack([results[f"split{i}_test_score"] for i in range(5)], axis=1)
+    np.testing.assert_allclose(train(people, towns), expected, rtol=1e-10)
+
+
 def refused(body: str) -> Any:
     """A quoted function with this statement, which stands in a file of its own."""
     text = f"def f(people):\n    X, y = people.to_matrix('age', 'pay'), people.to_vector('score')\n    return {body}\n"

@@ -33,9 +33,11 @@ from sklearn.preprocessing import (
     KBinsDiscretizer,
     MaxAbsScaler,
     MinMaxScaler,
+    Normalizer,
     OneHotEncoder,
     OrdinalEncoder,
     PolynomialFeatures,
+    QuantileTransformer,
     RobustScaler,
     StandardScaler,
 )
@@ -95,6 +97,8 @@ TRANSFORMERS = {
     "minmax": MinMaxScaler((-1, 2)),
     "clipped": MinMaxScaler(clip=True),
     "maxabs": MaxAbsScaler(),
+    "robust": RobustScaler(),
+    "norms": make_pipeline(SimpleImputer(), Normalizer()),
     "mean imputer": SimpleImputer(),
     "median imputer": SimpleImputer(strategy="median"),
     "indicators": SimpleImputer(add_indicator=True),
@@ -371,10 +375,13 @@ def test_arrays_that_scikit_learn_refuses(estimator: Any, rows: Any):
 @pytest.mark.parametrize(
     ("estimator", "why"),
     [
-        (RobustScaler(), "RobustScaler is not among the estimators that are known"),
-        (make_pipeline(StandardScaler(), FunctionTransformer(np.cbrt)), "FunctionTransformer of cbrt"),
-        (OneHotEncoder(), "it makes a csr_matrix, no array"),
-        (SimpleImputer(strategy="constant", fill_value=0), "it makes numbers of type int64, not float64"),
+        (QuantileTransformer(n_quantiles=5), "QuantileTransformer is not among the estimators that are known"),
+        (
+            make_pipeline(StandardScaler(), FunctionTransformer(np.spacing)),
+            "the function spacing of numpy is not known",
+        ),
+        (FunctionTransformer(np.sqrt), "it makes a DataFrame, no array"),
+        (SimpleImputer(strategy="constant", fill_value=0), "it makes integers of integers of 64 bits"),
     ],
     ids=str,
 )

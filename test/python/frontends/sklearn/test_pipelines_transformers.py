@@ -280,7 +280,7 @@ def test_what_stays_scikit_learns(estimator: Any, why: str, monkeypatch: pytest.
 
 
 def known_beside_unknown() -> ColumnTransformer:
-    """Of three branches, one is not known, and one has such a step in its middle."""
+    """There are three branches: one is not known, and one has such a step in its middle."""
     ranked = make_pipeline(SimpleImputer(), QuantileTransformer(n_quantiles=5), MinMaxScaler())
     parts = [("words", OneHotEncoder(), WORDS), ("ranks", ranked, ["a"]), ("median", RobustScaler(), ["b"])]
     return ColumnTransformer([*parts, ("scaled", StandardScaler(), ["b", "c"])], transformer_weights={"scaled": 2})
