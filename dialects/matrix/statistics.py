@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, TensorType, f64, i64
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, StringAttr, TensorType, f64, i64
 from xdsl.ir import Attribute
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
@@ -111,13 +113,18 @@ class CovarianceOp(MatrixOp):
         return [mean, (x - mean).T @ (x - mean), np.asarray(float(len(x)), x.dtype)]
 
 
+EIGENVECTORS, CHOLESKY = "eigenvectors", "cholesky"
+"""The ways to solve the equations of ridge regressions."""
+
+
 @irdl_op_definition
 class RidgeOp(MatrixOp):
     """The coefficients and the intercept of ridge regression of the last column on the others, for each penalty.
 
     They are computed from the eigenvectors of the columns' scatter, which is that of `matrix.covariance`, once for all
-    penalties. With `intercept = false` the line goes through the origin. Without a penalty they are NaN where columns
-    are nearly sums of others, so that their scatter says too little: where its condition is above 1e10.
+    penalties; with `solver = "cholesky"` each by a factor of the scatter and its penalty, where rounding leaves one.
+    With `intercept = false` the line goes through the origin. Without a penalty they are NaN where columns are nearly
+    sums of others, so that their scatter says too little: where its condition is above 1e10.
 
     %coef, %at_zero = matrix.ridge %mean, %scatter, %count, %penalties {intercept = true}
         : (tensor<3xf64>, tensor<3x3xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5x2xf64>, tensor<5xf64>)
@@ -129,6 +136,7 @@ class RidgeOp(MatrixOp):
     count = operand_def(TensorType)
     penalties = operand_def(TensorType)
     intercept = prop_def(BoolAttr)
+    solver = opt_prop_def(StringAttr)
     coef = result_def(TensorType)
     at_zero = result_def(TensorType)
     traits = traits_def(Pure())
@@ -138,17 +146,40 @@ class RidgeOp(MatrixOp):
         penalties = vector_length(self.penalties)
         return [tensor_type((penalties, columns - 1), element), tensor_type((penalties,), element)]
 
+    def verify_(self) -> None:
+        super().verify_()
+        if self.solver is not None and self.solver.data not in (EIGENVECTORS, CHOLESKY):
+            raise VerifyException(f'the solver is "{EIGENVECTORS}" or "{CHOLESKY}", not "{self.solver.data}"')
+
     def evaluate(self, *inputs: Array) -> Sequence[Array]:
         mean, scatter, count, penalties = inputs
         if not self.intercept.value.data:
             scatter, mean = scatter + count * np.outer(mean, mean), np.zeros_like(mean)
-        values, vectors = np.linalg.eigh(scatter[:-1, :-1])
-        projected = vectors.T @ scatter[:-1, -1]
-        damped = values + penalties[:, None]
-        if values[0] * 1e10 <= values[-1]:
-            damped[penalties == 0] = np.nan
-        coef = (projected / damped) @ vectors.T
+        gram, own = scatter[:-1, :-1], scatter[:-1, -1]
+        is_factored = self.solver is not None and self.solver.data == CHOLESKY
+        coef = _by_factors(gram, own, penalties) if is_factored else None
+        coef = _by_eigenvectors(gram, own, penalties) if coef is None else coef
         return [coef, mean[-1] - coef @ mean[:-1]]
+
+
+def _by_factors(gram: Array, own: Array, penalties: Array) -> Array | None:
+    """The coefficients for each penalty; None where a matrix has no factor."""
+    scipy: Any = import_module("scipy.linalg")
+    try:
+        factors = [scipy.cho_factor(gram + penalty * np.eye(len(gram)), lower=True) for penalty in penalties]
+    except np.linalg.LinAlgError:
+        return None
+    coef = np.array([scipy.cho_solve(factor, own) for factor in factors], gram.dtype)
+    return coef.reshape(len(penalties), len(gram))
+
+
+def _by_eigenvectors(gram: Array, own: Array, penalties: Array) -> Array:
+    """The coefficients for each penalty."""
+    values, vectors = np.linalg.eigh(gram)
+    damped = values + penalties[:, None]
+    if values[0] * 1e10 <= values[-1]:
+        damped[penalties == 0] = np.nan
+    return np.asarray((vectors.T @ own / damped) @ vectors.T)
 
 
 @irdl_op_definition

@@ -46,6 +46,7 @@ from tilework.transforms.graph.widen_half_precision import WidenHalfPrecision
 from tilework.transforms.host.insert_waits import InsertWaits
 from tilework.transforms.host.update_states import UpdateStates
 from tilework.transforms.loop.plan_memory import PlanMemory
+from tilework.transforms.matrix.choose_solver import ChooseSolver
 from tilework.transforms.matrix.derive_folds import DeriveFolds
 from tilework.transforms.matrix.push_products import PushProducts
 from tilework.transforms.matrix.split_folds import SplitFolds
@@ -58,6 +59,7 @@ from tilework.transforms.te.halve_symmetric_products import HalveSymmetricProduc
 
 TRAINING: tuple[ModulePass, ...] = (
     DeriveFolds(),  # the extremes of what a map made do not follow from sums
+    ChooseSolver(),
     CommonSubexpressionElimination(),
     DeadCodeElimination(),
     PruneColumns(),  # products with columns that nobody reads are not summed
@@ -66,6 +68,7 @@ TRAINING: tuple[ModulePass, ...] = (
 
 FOLDS: tuple[ModulePass, ...] = (
     DeriveFolds(),
+    ChooseSolver(),
     DeadCodeElimination(),  # maps that nobody reads any more are no fold
     SplitFolds(),  # what is left to compile is one pass over the rows
     PruneColumns(),  # what no fold reads is not asked for

@@ -15,6 +15,7 @@ from tilework.dialects import graph
 from tilework.dialects.graph.base import ints
 from tilework.dialects.matrix import ConcatOp, CovarianceOp, ElasticNetOp, MatmulOp, RidgeOp
 from tilework.dialects.matrix.base import matrix_of
+from tilework.dialects.matrix.statistics import EIGENVECTORS
 from tilework.dialects.support.shapes import dims_of, element_type
 from tilework.dialects.te.builder import KernelBuilder, Scalar
 from tilework.frontends.sklearn.emitter import Array, Emitter, FittedStep, Numbers, Unsupported, element_of, step
@@ -59,7 +60,9 @@ class Regression:
             )
             e.insert(net)
             return Regression(net.coef, net.at_zero, (net.gap, net.rounds))
-        fit = RidgeOp.of(*operands, intercept=intercept)
+        is_penalized = isinstance(estimator, PENALIZED)
+        solver = {} if is_penalized else {"solver": StringAttr(EIGENVECTORS)}  # which tell whether there is a fit
+        fit = RidgeOp.of(*operands, intercept=intercept, **solver)
         e.insert(fit)
         return Regression(fit.coef, fit.at_zero, (moments.mean, moments.scatter, moments.count))
 

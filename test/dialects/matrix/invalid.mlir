@@ -101,6 +101,14 @@ func.func @f(%m: tensor<2xf64>, %v: tensor<3xf64>) {
 
 // -----
 
+func.func @f(%m: tensor<2xf64>, %s: tensor<2x2xf64>, %n: tensor<f64>, %p: tensor<5xf64>) {
+  // expected-error@+1 {{the solver is "eigenvectors" or "cholesky", not "qr"}}
+  %c, %z = matrix.ridge %m, %s, %n, %p {intercept = true, solver = "qr"} : (tensor<2xf64>, tensor<2x2xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5x1xf64>, tensor<5xf64>)
+  func.return
+}
+
+// -----
+
 func.func @f(%m: tensor<1xf64>, %s: tensor<1x1xf64>, %n: tensor<f64>, %p: tensor<5xf64>) {
   // expected-error@+1 {{a regression needs a column to predict from and one to predict}}
   %c, %z = matrix.ridge %m, %s, %n, %p {intercept = true} : (tensor<1xf64>, tensor<1x1xf64>, tensor<f64>, tensor<5xf64>) -> (tensor<5x0xf64>, tensor<5xf64>)
