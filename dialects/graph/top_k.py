@@ -23,6 +23,10 @@ from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 from tilework.dialects.te.builder_statements import Buffer, allocate, bit_length, index_of, number_of, when
+from tilework.dialects.te.radix_sort import RadixSort, Sorted, has_keys, key_of, key_type
+
+LEAST_SORTED = 256
+"""Elements that are chosen from which on sorting takes less time than a heap."""
 
 
 @irdl_op_definition
@@ -75,13 +79,15 @@ class TopKOp(GraphOp):
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Sequence[Tensor]:
         [x, *_] = inputs
-        axis = self.axis.value.data
+        axis, is_sorted = self.axis.value.data, has_keys(x.dtype) and self._is_long
         around = [i for i, size in enumerate(x.dims) if i != axis and size != 1]
+        rooms = [x.dims[i] for i in (*around, axis)]
+        left = [tensor_type(rooms, t) for t in (key_type(x.dtype), i64) * 2] if is_sorted else []
 
         def write(buffers: Sequence[SSAValue], here: Callable[[Expr], Expr]) -> None:
             dims = [here(d) for d in x.dims]
             source, values, indices = (
-                Buffer(k, buffer, dtype) for buffer, dtype in zip(buffers, (x.dtype, x.dtype, i64), strict=True)
+                Buffer(k, buffer, dtype) for buffer, dtype in zip(buffers, (x.dtype, x.dtype, i64), strict=False)
             )
 
             def row(*index: Expr) -> None:
@@ -90,13 +96,37 @@ class TopKOp(GraphOp):
                 def at(i: Expr) -> Sequence[Expr]:
                     return [i if n == axis else places.get(n, const(0)) for n in range(len(dims))]
 
-                heap = _Heap(k, values, indices, at, here(self.chosen), bool(self.largest.value.data))
-                heap.choose(lambda i: source[at(i)], dims[axis])
+                count, largest = here(self.chosen), bool(self.largest.value.data)
+                if not is_sorted:
+                    _Heap(k, values, indices, at, count, largest).choose(lambda i: source[at(i)], dims[axis])
+                    return
+
+                def key(i: Expr) -> Scalar:
+                    return key_of(k, source[at(i)], descending=largest)
+
+                def put(i: Expr) -> None:
+                    place = ordered.place(i)
+                    indices.store(at(i), place)
+                    values.store(at(i), source[at(index_of(k, place))])
+
+                one, other = (
+                    Sorted(Buffer(k, keys, key_type(x.dtype)), Buffer(k, order, i64), index)
+                    for keys, order in (buffers[3:5], buffers[5:7])
+                )
+                sort = RadixSort(k, key_type(x.dtype).bitwidth, (one, other))
+                is_whole = self.chosen == x.dims[axis]
+                ordered = sort.sort(key, dims[axis]) if is_whole else sort.sort_first(key, dims[axis], count)
+                k.for_each([count], put, Kind.PARALLEL, [at_least(count, PARALLEL_WORK)])
 
             is_worth_it = at_least(product(dims), PARALLEL_WORK)
             k.for_each([dims[i] for i in around], row, Kind.PARALLEL, [is_worth_it])
 
-        return k.extern("top_k", [x], self.infer(), write)
+        return k.extern("top_k", [x], [*self.infer(), *left], write)[:2]
+
+    @property
+    def _is_long(self) -> bool:
+        """Whether so many elements may be chosen that sorting takes less time than a heap."""
+        return not self.chosen.is_constant or self.chosen.offset >= LEAST_SORTED
 
     def evaluate(self, *inputs: Array) -> Sequence[Array]:
         [x, *_] = inputs
