@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, bf16, f16, f32, f64, i64
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from tilework.algebra.index_expr import Expr, ceildiv, const, maximum, minimum
+from tilework.algebra.index_expr import Expr, const
 from tilework.dialects import arith
-from tilework.dialects.loop import PARALLEL_WORK, Kind
 from tilework.dialects.te.builder import KernelBuilder, Scalar
-from tilework.dialects.te.builder_scalars import is_unsigned
 from tilework.dialects.te.builder_statements import Buffer, allocate, index_of, number_of, when
+from tilework.dialects.te.row_blocks import BLOCKS, RowBlocks
 
 DIGIT_BITS = 8
 DIGITS = 1 << DIGIT_BITS
-
-BLOCKS = 16
-"""The most blocks of a row. They do not depend on the number of threads, and so the result does not."""
 
 INFINITY = {f16: 0x7C00, bf16: 0x7F80, f32: 0x7F80_0000, f64: 0x7FF0_0000_0000_0000}
 """The bits of infinity. Those of NaN, without the sign, are greater ones."""
@@ -38,7 +34,7 @@ def key_type(dtype: Attribute) -> IntegerType:
 
 
 def key_of(k: KernelBuilder, x: Scalar, *, descending: bool) -> Scalar:
-    """The number without a sign that is smaller the earlier an element comes.
+    """The number without a sign whose order among its like is that of the elements, or the reverse if `descending`.
 
     Zeros of either sign have the same key, and so has every NaN, which is larger than every number.
     """
@@ -59,156 +55,158 @@ def _signed(k: KernelBuilder, x: Scalar, type_: IntegerType) -> Scalar:
 
 
 @dataclass(frozen=True)
-class Sorted:
-    """Keys, and the places of the elements that they belong to, along the last axis of two buffers."""
+class Records:
+    """Keys along the last axis of a buffer, and in another one where in the row the elements with these keys are."""
 
     keys: Buffer
     places: Buffer
     row: Sequence[Expr]
 
-    def put(self, at: Expr, key: Scalar, place: Scalar) -> None:
-        """Replace a key and its place."""
-        self.keys.store([*self.row, at], key)
-        self.places.store([*self.row, at], place)
-
     def key(self, at: Expr) -> Scalar:
-        """A key."""
+        """The key of a record."""
         return self.keys[[*self.row, at]]
 
     def place(self, at: Expr) -> Scalar:
-        """Where in the row the element of a key is."""
+        """Where in the row the element of a record is."""
         return self.places[[*self.row, at]]
+
+    def put(self, at: Scalar, key: Scalar, place: Scalar) -> None:
+        """Replace a record."""
+        index = [*self.row, index_of(self.keys.k, at)]
+        self.keys.store(index, key)
+        self.places.store(index, place)
 
 
 @dataclass(frozen=True)
-class RadixSort:
-    """A row while the statements that sort it are written, with room for all its keys twice.
-
-    One pass a digit, from the last digit to the first, moves keys from one room to the other, and equal digits stay in
-    order. Blocks of the row count their digits apart from each other; what they count tells where their keys go, and so
-    threads share them.
-    """
+class Unsorted:
+    """The elements of a row before there are records of them: `key(i)` is that of the element at place `i`."""
 
     k: KernelBuilder
-    width: int
-    rooms: tuple[Sorted, Sorted]
-    counts: Buffer = field(init=False)
+    key: Callable[[Expr], Scalar]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", allocate(self.k, i64, BLOCKS * DIGITS))
+    def place(self, at: Expr) -> Scalar:
+        """Where in the row the element is."""
+        return number_of(self.k, at)
 
-    def sort(self, key: Callable[[Expr], Scalar], extent: Expr) -> Sorted:
-        """Sort all elements of a row; returns the room that they are in."""
-        return self._sort(key, lambda i: number_of(self.k, i), extent, self.rooms)
 
-    def sort_first(self, key: Callable[[Expr], Scalar], extent: Expr, count: Expr) -> Sorted:
-        """Sort as many of the first elements as can be told by their first digit, `count` at least; returns the room."""
-        size = self._choose(key, extent, count)
-        return self._sort(self.rooms[0].key, self.rooms[0].place, size, self.rooms[::-1])
+class RadixSort:
+    """A row while the statements that sort it are written, given buffers for two records of each element.
 
-    def _sort(
-        self,
-        key: Callable[[Expr], Scalar],
-        place: Callable[[Expr], Scalar],
-        extent: Expr,
-        rooms: tuple[Sorted, Sorted],
-    ) -> Sorted:
-        to, other = rooms
+    One pass for each digit, from the last digit to the first, moves all records from one buffer to the other, and those
+    with equal digits stay in order. Each block of the row counts its digits; these counts tell where its records go, so
+    that blocks move theirs at the same time.
+    """
+
+    def __init__(self, k: KernelBuilder, key: IntegerType, records: tuple[Records, Records]):
+        """key: the type of the keys."""
+        self.k, self.width, self.records = k, key.bitwidth, records
+        self.counts = allocate(k, i64, BLOCKS * DIGITS)
+        self.total = allocate(k, i64)
+
+    def sort(self, elements: Unsorted, extent: Expr) -> Records:
+        """Sort so many elements; returns where their records are."""
+        return self._sort(elements, extent, *self.records)
+
+    def sort_first(self, elements: Unsorted, extent: Expr, count: Expr) -> Records:
+        """Sort the first ones of so many elements, `count` of them at least; returns where their records are."""
+        size = self._choose(elements, RowBlocks(extent), count)
+        return self._sort(self.records[0], size, *reversed(self.records))
+
+    def _sort(self, source: Unsorted | Records, extent: Expr, to: Records, other: Records) -> Records:
+        blocks = RowBlocks(extent)
         for shift in range(0, self.width, DIGIT_BITS):
-            self._count(key, extent, shift)
-            self._add()
-            self._move(key, place, extent, shift, to)
-            key, place, to, other = to.key, to.place, other, to
+            self._count(source, blocks, shift)
+            self._add(blocks)
+            self._move(source, blocks, shift, to)
+            source, to, other = to, other, to
         return other
 
-    def _choose(self, key: Callable[[Expr], Scalar], extent: Expr, count: Expr) -> Expr:
-        """Move elements to the first room whose first digit is none that comes behind `count` elements: how many."""
-        k, counts, shift = self.k, self.counts, self.width - DIGIT_BITS
-        self._count(key, extent, shift)
-        total, last, ends = allocate(k, i64), allocate(k, i64), allocate(k, i64, BLOCKS)
+    def _count(self, source: Unsorted | Records, blocks: RowBlocks, shift: int) -> None:
+        """Count how often each block has each digit."""
+        k, counts = self.k, self.counts
+
+        def block(b: Expr, begin: Expr, length: Expr) -> None:
+            def count(i: Expr) -> None:
+                at = b * DIGITS + index_of(k, self._digit(source.key(begin + i), shift))
+                counts.store(at, counts[at] + 1)
+
+            k.for_each([const(DIGITS)], lambda digit: counts.store(b * DIGITS + digit, 0))
+            k.for_each([length], count)
+
+        blocks.for_each(k, block)
+
+    def _add(self, blocks: RowBlocks) -> None:
+        """Replace each count by where the first of the records that it counts goes."""
+        counts, total = self.counts, self.total
+
+        def add(digit: Expr, b: Expr) -> None:
+            own = counts[b * DIGITS + digit]
+            counts.store(b * DIGITS + digit, total[0])
+            total.store(0, total[0] + own)
+
         total.store(0, 0)
-        last.store(0, 0)
+        self.k.for_each([const(DIGITS), blocks.count], add)
+
+    def _move(self, source: Unsorted | Records, blocks: RowBlocks, shift: int, to: Records) -> None:
+        """Put each record where the next one with its digit goes."""
+        k, counts = self.k, self.counts
+
+        def block(b: Expr, begin: Expr, length: Expr) -> None:
+            def move(i: Expr) -> None:
+                key = source.key(begin + i)
+                at = b * DIGITS + index_of(k, self._digit(key, shift))
+                end = counts[at]
+                to.put(end, key, source.place(begin + i))
+                counts.store(at, end + 1)
+
+            k.for_each([length], move)
+
+        blocks.for_each(k, block)
+
+    def _choose(self, elements: Unsorted, blocks: RowBlocks, count: Expr) -> Expr:
+        """Make records of the elements with the least first digits, of `count` elements or more; returns how many."""
+        k, shift, ends = self.k, self.width - DIGIT_BITS, allocate(self.k, i64, BLOCKS)
+        self._count(elements, blocks, shift)
+        last = self._last_digit(blocks, count)
+        self._begin(blocks, last, ends)
+
+        def block(b: Expr, begin: Expr, length: Expr) -> None:
+            def take(i: Expr) -> None:
+                key = elements.key(begin + i)
+                with when(k, self._digit(key, shift).compare("le", last)):
+                    self.records[0].put(ends[b], key, elements.place(begin + i))
+                    ends.store(b, ends[b] + 1)
+
+            k.for_each([length], take)
+
+        blocks.for_each(k, block)
+        return index_of(k, self.total[0])
+
+    def _last_digit(self, blocks: RowBlocks, count: Expr) -> Scalar:
+        """The least digit that no more than all but `count` elements are beyond."""
+        k, counts, total, last = self.k, self.counts, self.total, allocate(self.k, i64)
 
         def look(digit: Expr) -> None:
             with when(k, total[0].compare("lt", number_of(k, count))):
                 last.store(0, number_of(k, digit))
-                k.for_each([const(BLOCKS)], lambda b: total.store(0, total[0] + counts[b * DIGITS + digit]))
+                k.for_each([blocks.count], lambda b: total.store(0, total[0] + counts[b * DIGITS + digit]))
 
-        k.for_each([const(DIGITS)], look)
-        limit = last[0]
         total.store(0, 0)
+        last.store(0, 0)
+        k.for_each([const(DIGITS)], look)
+        return last[0]
+
+    def _begin(self, blocks: RowBlocks, last: Scalar, ends: Buffer) -> None:
+        """Tell each block where its first record with a digit up to the last one goes; the total is of all records."""
+        k, counts, total = self.k, self.counts, self.total
 
         def begin(b: Expr) -> None:
             ends.store(b, total[0])
-            k.for_each(
-                [index_of(k, limit) + 1], lambda digit: total.store(0, total[0] + counts[b * DIGITS + digit])
-            )
+            digits = index_of(k, last) + 1
+            k.for_each([digits], lambda digit: total.store(0, total[0] + counts[b * DIGITS + digit]))
 
-        k.for_each([const(BLOCKS)], begin)
-
-        def take(b: Expr, i: Expr) -> None:
-            own = key(i)
-            with when(k, self._digit(own, shift).compare("le", limit)):
-                self.rooms[0].put(index_of(k, ends[b]), own, number_of(k, i))
-                ends.store(b, ends[b] + 1)
-
-        self._in_blocks(extent, take)
-        return index_of(k, total[0])
-
-    def _count(self, key: Callable[[Expr], Scalar], extent: Expr, shift: int) -> None:
-        """How often each block has each digit."""
-        k, counts = self.k, self.counts
-
-        def count(b: Expr, i: Expr) -> None:
-            at = b * DIGITS + index_of(k, self._digit(key(i), shift))
-            counts.store(at, counts[at] + 1)
-
-        k.for_each([const(BLOCKS * DIGITS)], lambda at: counts.store(at, 0))
-        self._in_blocks(extent, count)
-
-    def _add(self) -> None:
-        """Replace how often by where the first key with that digit goes."""
-        k, counts, total = self.k, self.counts, allocate(self.k, i64)
         total.store(0, 0)
-
-        def add(digit: Expr, b: Expr) -> None:
-            at = b * DIGITS + digit
-            own = counts[at]
-            counts.store(at, total[0])
-            total.store(0, total[0] + own)
-
-        k.for_each([const(DIGITS), const(BLOCKS)], add)
-
-    def _move(
-        self,
-        key: Callable[[Expr], Scalar],
-        place: Callable[[Expr], Scalar],
-        extent: Expr,
-        shift: int,
-        to: Sorted,
-    ) -> None:
-        """Put each key where the next one with its digit goes."""
-        k, counts = self.k, self.counts
-
-        def move(b: Expr, i: Expr) -> None:
-            own = key(i)
-            at = b * DIGITS + index_of(k, self._digit(own, shift))
-            end = counts[at]
-            to.put(index_of(k, end), own, place(i))
-            counts.store(at, end + 1)
-
-        self._in_blocks(extent, move)
+        k.for_each([blocks.count], begin)
 
     def _digit(self, key: Scalar, shift: int) -> Scalar:
         return self.k.cast(key >> shift, i64) & (DIGITS - 1)
-
-    def _in_blocks(self, extent: Expr, body: Callable[[Expr, Expr], None]) -> None:
-        """Insert what is done at each block and place, one block on one thread."""
-        blocks = maximum(minimum(extent // (PARALLEL_WORK // 2), BLOCKS), 1)
-        length = ceildiv(extent, blocks)
-
-        def block(b: Expr) -> None:
-            begin = b * length
-            self.k.for_each([minimum(length, extent - begin)], lambda i: body(b, begin + i))
-
-        self.k.for_each([blocks], block, Kind.PARALLEL)
