@@ -1,4 +1,4 @@
-"""CumSum and CumProd of long rows: exactly what numpy makes of them, whatever the number of threads."""
+"""Long rows, of which threads share the blocks: sorted, added up, compacted, the same by any number of threads."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ import numpy as np
 import pytest
 from onnx import helper
 from onnx_models import model, node
+from sorted_rows import assert_same_bits, expected, special
 
 import tilework as tw
 from tilework.runtime.cache import KernelCache
 
 RANDOM = np.random.default_rng(11)
+
+
+SEVERAL_BLOCKS = 50_021
+"""A prime number of elements, which are several blocks, the last of them shorter."""
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +67,33 @@ def test_sums_of_half_precision_are_rounded_at_the_end(cache: KernelCache):
     x = np.ones((2, 3000), np.float16)
     wanted = np.cumsum(x, 1, dtype=np.float32).astype(np.float16)
     np.testing.assert_array_equal(tw.compile(running("CumSum", np.float16), cache=cache, processes=1)(x), wanted)
+
+
+@pytest.mark.parametrize("count", [100, SEVERAL_BLOCKS])
+def test_blocks_of_a_long_row(count: int, threads: int, cache: KernelCache):
+    """Of numbers that differ, and of those that are all equal, of which every digit is in one place."""
+    made = model([node("TopK", "x k", "v i")], {"x": [1, SEVERAL_BLOCKS]}, "v i", {"k": [count]})
+    module = tw.compile(made, cache=cache, processes=1)
+    normal = RANDOM.standard_normal((1, SEVERAL_BLOCKS)).astype(np.float32)
+    for x in (normal, np.round(normal, 1), np.full_like(normal, -0.0), np.sort(normal), special(normal.shape, "f")):
+        assert_same_bits(module(x), expected(x, count, 1))
+
+
+def test_as_many_as_data_say(threads: int, cache: KernelCache):
+    """The number of elements is an input: none, one, some, all of an open axis."""
+    made = model([node("TopK", "x k", "v i", axis=1)], {"x": ["N", "M"], "k": [1]}, "v i")
+    made.graph.input[1].type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(np.dtype(np.int64))
+    module = tw.compile(made, cache=cache, processes=1)
+    x = RANDOM.integers(-50, 50, (3, 40_009)).astype(np.float32)
+    for count in (0, 1, 2, 1009, 40_009):
+        assert_same_bits(module(x, np.array([count])), expected(x, count, 1))
+
+
+@pytest.mark.parametrize("held", ["some", "none", "all", "first", "last"])
+def test_compaction_of_several_blocks(held: str, threads: int, cache: KernelCache):
+    """No block writes where the next one begins."""
+    made = model([node("NonZero", "x", "y")], {"x": ["N"]}, "y")
+    x = np.zeros(SEVERAL_BLOCKS, np.float32)
+    chosen = {"some": RANDOM.random(len(x)) < 0.3, "none": slice(0), "all": slice(None), "first": 0, "last": -1}
+    x[chosen[held]] = 1
+    np.testing.assert_array_equal(tw.compile(made, cache=cache, processes=1)(x), np.stack(np.nonzero(x)))
