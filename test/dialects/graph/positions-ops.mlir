@@ -6,7 +6,7 @@
 // those of the blocks before it end. Zeros follow.
 
 // CHECK-LABEL: func.func @positions
-// TE-LABEL: te.kernel @positions(
+// TE-LABEL: te.kernel @positions_1(
 // TE:         loop.for {{.*}} = 0 to max(1, min(16, %N floordiv 16384)) "i0" parallel {
 // TE:         loop.for {{.*}} = 0 to max(1, min(16, %N floordiv 16384)) "i0" {
 // TE:           arith.addi
@@ -22,7 +22,7 @@ func.func @positions(%mask: tensor<?xi1, #graph.dims<[N]>>) -> (tensor<?xi64, #g
 
 // An only element is an only block.
 // CHECK-LABEL: func.func @one
-// TE-LABEL: te.kernel @positions_1(
+// TE-LABEL: te.kernel @positions_2(
 // TE:         loop.for {{.*}} = 0 to 1 "i0" parallel {
 func.func @one(%mask: tensor<1xi1>) -> tensor<i64> {
   %p, %n = graph.positions %mask : (tensor<1xi1>) -> (tensor<1xi64>, tensor<i64>)
