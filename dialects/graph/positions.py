@@ -55,8 +55,11 @@ class PositionsOp(GraphOp):
             found.write()
             total = found.total
             end = index_of(k, total)
-            is_worth_it = at_least(size - end, PARALLEL_WORK)
-            k.for_each([size - end], lambda i: positions.store(end + i, 0), Kind.PARALLEL, [is_worth_it])
+
+            def clear(i: Expr) -> None:
+                positions.store(end + i, 0)
+
+            k.for_each([size - end], clear, Kind.PARALLEL, [at_least(size - end, PARALLEL_WORK)])
             count.store([], total)
 
         return k.extern("positions", inputs, self.infer(), write)
@@ -89,12 +92,19 @@ class _Found:
         def block(b: Expr, begin: Expr, length: Expr) -> None:
             count = allocate(k, i64)
             count.store(0, 0)
-            k.for_each([length], lambda i: count.store(0, count[0] + self._holds(begin + i)))
+
+            def each(i: Expr) -> None:
+                count.store(0, count[0] + self._holds(begin + i))
+
+            k.for_each([length], each)
             begins.store(b + 1, count[0])
+
+        def add(b: Expr) -> None:
+            begins.store(b + 1, begins[b + 1] + begins[b])
 
         begins.store(0, 0)
         self.blocks.for_each(k, block)
-        k.for_each([self.blocks.count], lambda b: begins.store(b + 1, begins[b + 1] + begins[b]))
+        k.for_each([self.blocks.count], add)
 
     def write(self) -> None:
         """Write every index where the next one that holds belongs, where it stays if it is that one.

@@ -107,7 +107,8 @@ class TopKOp(GraphOp):
                     _Heap(k, values, indices, at, count, largest).choose(lambda i: source[at(i)], dims[axis])
                     return
                 elements = Unsorted(k, lambda i: key_of(k, source[at(i)], descending=largest))
-                sort = RadixSort(k, key_type(x.dtype), (Records(*rest[:2], index), Records(*rest[2:], index)))
+                one, other = (Records(keys, order, index) for keys, order in zip(rest[::2], rest[1::2], strict=True))
+                sort = RadixSort(k, key_type(x.dtype), (one, other))
                 if count == dims[axis]:
                     ordered = sort.sort(elements, count)
                 else:

@@ -82,7 +82,11 @@ class _Row:
         def find(b: Expr, begin: Expr, length: Expr) -> None:
             total = allocate(k, self.how.wide)
             total.store(0, NEUTRAL[self.how.join])
-            k.for_each([length], lambda i: total.store(0, self._joined(total[0], begin + i)))
+
+            def join(i: Expr) -> None:
+                total.store(0, self._joined(total[0], begin + i))
+
+            k.for_each([length], join)
             totals.store(b, total[0])
 
         def add(b: Expr) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness, bf16, f16, f32, f64, i64
@@ -18,7 +18,7 @@ from tilework.dialects.te.row_blocks import BLOCKS, RowBlocks
 DIGIT_BITS = 8
 DIGITS = 1 << DIGIT_BITS
 
-INFINITY = {f16: 0x7C00, bf16: 0x7F80, f32: 0x7F80_0000, f64: 0x7FF0_0000_0000_0000}
+INFINITY: Mapping[Attribute, int] = {f16: 0x7C00, bf16: 0x7F80, f32: 0x7F80_0000, f64: 0x7FF0_0000_0000_0000}
 """The bits of infinity. Those of NaN, without the sign, are greater ones."""
 
 
@@ -130,7 +130,10 @@ class RadixSort:
                 at = b * DIGITS + index_of(k, self._digit(source.key(begin + i), shift))
                 counts.store(at, counts[at] + 1)
 
-            k.for_each([const(DIGITS)], lambda digit: counts.store(b * DIGITS + digit, 0))
+            def clear(digit: Expr) -> None:
+                counts.store(b * DIGITS + digit, 0)
+
+            k.for_each([const(DIGITS)], clear)
             k.for_each([length], count)
 
         blocks.for_each(k, block)
@@ -187,9 +190,12 @@ class RadixSort:
         k, counts, total, last = self.k, self.counts, self.total, allocate(self.k, i64)
 
         def look(digit: Expr) -> None:
+            def add(b: Expr) -> None:
+                total.store(0, total[0] + counts[b * DIGITS + digit])
+
             with when(k, total[0].compare("lt", number_of(k, count))):
                 last.store(0, number_of(k, digit))
-                k.for_each([blocks.count], lambda b: total.store(0, total[0] + counts[b * DIGITS + digit]))
+                k.for_each([blocks.count], add)
 
         total.store(0, 0)
         last.store(0, 0)
@@ -201,9 +207,11 @@ class RadixSort:
         k, counts, total = self.k, self.counts, self.total
 
         def begin(b: Expr) -> None:
+            def add(digit: Expr) -> None:
+                total.store(0, total[0] + counts[b * DIGITS + digit])
+
             ends.store(b, total[0])
-            digits = index_of(k, last) + 1
-            k.for_each([digits], lambda digit: total.store(0, total[0] + counts[b * DIGITS + digit]))
+            k.for_each([index_of(k, last) + 1], add)
 
         total.store(0, 0)
         k.for_each([blocks.count], begin)
