@@ -29,7 +29,7 @@ LEAST_SORTED = 16
 """Elements that are chosen from which on sorting takes less time than a heap."""
 
 FEW = 1 << 11
-"""One element chosen of so many, at most, is so few that nearly every element is passed over by one comparison."""
+"""Elements of a row for each that is chosen from which on a heap passes over nearly all of them by one comparison."""
 
 
 @irdl_op_definition

@@ -186,7 +186,7 @@ class RadixSort:
         return index_of(k, self.total[0])
 
     def _last_digit(self, blocks: RowBlocks, count: Expr) -> Scalar:
-        """The least digit that no more than all but `count` elements are beyond."""
+        """The least digit such that `count` elements, or more, have no greater one."""
         k, counts, total, last = self.k, self.counts, self.total, allocate(self.k, i64)
 
         def look(digit: Expr) -> None:

@@ -44,7 +44,7 @@ def running(operator: str, dtype: Any, opset: int = 14, **attributes: int) -> An
 @pytest.mark.parametrize("reverse", [0, 1])
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.int64])
 def test_sums_in_blocks_are_those_of_one_after_the_other(dtype: Any, reverse: int, threads: int, cache: KernelCache):
-    """One block, several, and as many as there may be of a prime number of elements; integers wrap around."""
+    """The rows are one block, two, and as many as there may be; integers wrap around."""
     module = tw.compile(running("CumSum", dtype, reverse=reverse), cache=cache, processes=1)
     for shape in ((1, 1), (3, 0), (2, 32_771), (1, 300_007)):
         high = 2**30 if dtype is np.int32 else 1000
@@ -63,7 +63,7 @@ def test_products_in_blocks_without_the_element(threads: int, cache: KernelCache
 
 
 def test_sums_of_half_precision_are_rounded_at_the_end(cache: KernelCache):
-    """Of 3000 ones, of which a total in f16 would stay at 2048."""
+    """There are 3000 ones, of which a total in f16 would stay at 2048."""
     x = np.ones((2, 3000), np.float16)
     wanted = np.cumsum(x, 1, dtype=np.float32).astype(np.float16)
     np.testing.assert_array_equal(tw.compile(running("CumSum", np.float16), cache=cache, processes=1)(x), wanted)
@@ -71,7 +71,7 @@ def test_sums_of_half_precision_are_rounded_at_the_end(cache: KernelCache):
 
 @pytest.mark.parametrize("count", [100, SEVERAL_BLOCKS])
 def test_blocks_of_a_long_row(count: int, threads: int, cache: KernelCache):
-    """Of numbers that differ, and of those that are all equal, of which every digit is in one place."""
+    """Their numbers differ, or are all equal, and then every block has one digit."""
     made = model([node("TopK", "x k", "v i")], {"x": [1, SEVERAL_BLOCKS]}, "v i", {"k": [count]})
     module = tw.compile(made, cache=cache, processes=1)
     normal = RANDOM.standard_normal((1, SEVERAL_BLOCKS)).astype(np.float32)

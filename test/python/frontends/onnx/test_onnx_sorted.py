@@ -44,7 +44,7 @@ def test_ties_zeros_and_nan_keep_their_bits_and_their_order(dtype: Any, largest:
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"])
 def test_integers_of_every_width_to_their_bounds(dtype: str, cache: KernelCache):
-    """Of those with a sign the largest come first, of the others the smallest."""
+    """The largest come first where there is a sign, elsewhere the smallest."""
     largest = int(dtype.startswith("i"))
     info = np.iinfo(dtype)
     module = tw.compile(top_k(dtype, 33, 0, largest), cache=cache, processes=1)
