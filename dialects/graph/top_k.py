@@ -23,6 +23,13 @@ from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import tensor_type
 from tilework.dialects.te.builder import KernelBuilder, Scalar, Tensor
 from tilework.dialects.te.builder_statements import Buffer, allocate, bit_length, index_of, number_of, when
+from tilework.dialects.te.radix_sort import RadixSort, Records, Unsorted, has_keys, key_of, key_type
+
+LEAST_SORTED = 16
+"""Elements that are chosen from which on sorting takes less time than a heap."""
+
+FEW = 1 << 11
+"""Elements of a row for each that is chosen from which on a heap passes over nearly all of them by one comparison."""
 
 
 @irdl_op_definition
@@ -75,14 +82,15 @@ class TopKOp(GraphOp):
 
     def define(self, k: KernelBuilder, *inputs: Tensor) -> Sequence[Tensor]:
         [x, *_] = inputs
-        axis = self.axis.value.data
+        axis, largest = self.axis.value.data, bool(self.largest.value.data)
         around = [i for i, size in enumerate(x.dims) if i != axis and size != 1]
+        sorts = has_keys(x.dtype) and self._are_many(x.dims[axis])
+        types = (x.dtype, x.dtype, i64, *((key_type(x.dtype), i64) * 2 if sorts else ()))
+        records = [tensor_type([x.dims[i] for i in (*around, axis)], t) for t in types[3:]]
 
         def write(buffers: Sequence[SSAValue], here: Callable[[Expr], Expr]) -> None:
-            dims = [here(d) for d in x.dims]
-            source, values, indices = (
-                Buffer(k, buffer, dtype) for buffer, dtype in zip(buffers, (x.dtype, x.dtype, i64), strict=True)
-            )
+            dims, count = [here(d) for d in x.dims], here(self.chosen)
+            source, values, indices, *rest = (Buffer(k, b, dtype) for b, dtype in zip(buffers, types, strict=True))
 
             def row(*index: Expr) -> None:
                 places = dict(zip(around, index, strict=True))
@@ -90,13 +98,34 @@ class TopKOp(GraphOp):
                 def at(i: Expr) -> Sequence[Expr]:
                     return [i if n == axis else places.get(n, const(0)) for n in range(len(dims))]
 
-                heap = _Heap(k, values, indices, at, here(self.chosen), bool(self.largest.value.data))
-                heap.choose(lambda i: source[at(i)], dims[axis])
+                def put(i: Expr) -> None:
+                    place = ordered.place(i)
+                    values.store(at(i), source[at(index_of(k, place))])
+                    indices.store(at(i), place)
+
+                if not sorts:
+                    _Heap(k, values, indices, at, count, largest).choose(lambda i: source[at(i)], dims[axis])
+                    return
+                elements = Unsorted(k, lambda i: key_of(k, source[at(i)], descending=largest))
+                one, other = (Records(keys, order, index) for keys, order in zip(rest[::2], rest[1::2], strict=True))
+                sort = RadixSort(k, key_type(x.dtype), (one, other))
+                if count == dims[axis]:
+                    ordered = sort.sort(elements, count)
+                else:
+                    ordered = sort.sort_first(elements, dims[axis], count)
+                k.for_each([count], put, Kind.PARALLEL, [at_least(count, PARALLEL_WORK)])
 
             is_worth_it = at_least(product(dims), PARALLEL_WORK)
             k.for_each([dims[i] for i in around], row, Kind.PARALLEL, [is_worth_it])
 
-        return k.extern("top_k", [x], self.infer(), write)
+        return k.extern("top_k", [x], [*self.infer(), *records], write)[:2]
+
+    def _are_many(self, extent: Expr) -> bool:
+        """Whether so many elements of a row are chosen that sorting takes less time than a heap."""
+        if not self.chosen.is_constant:
+            return True
+        count = self.chosen.offset
+        return count >= LEAST_SORTED and (not extent.is_constant or extent.offset < FEW * count)
 
     def evaluate(self, *inputs: Array) -> Sequence[Array]:
         [x, *_] = inputs

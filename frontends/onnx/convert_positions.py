@@ -11,11 +11,13 @@ from xdsl.dialects.builtin import i64
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects.graph import AddOp, LessEqualOp, MulOp, WhereOp
 from tilework.dialects.graph.accumulation import accumulator
-from tilework.dialects.graph.base import GraphOp, numpy_dtype
+from tilework.dialects.graph.base import numpy_dtype
+from tilework.dialects.te.prefix import NEUTRAL, Totals
 from tilework.frontends.onnx.axes import from_front
 from tilework.frontends.onnx.node import Node, converter, value_dims
 from tilework.frontends.onnx.scans import scan
 from tilework.frontends.onnx.sizes import repeated
+from tilework.frontends.onnx.totals import totals
 from tilework.frontends.onnx.values import Known, Value, known
 
 FAR = 1 << 40
@@ -50,29 +52,48 @@ def _diagonal(node: Node) -> Value:
 @converter("CumSum")
 def cumulative_sum(node: Node) -> Value:
     """The sum of all elements along an axis up to each, from either end; without it where `exclusive`."""
-    return _cumulative(node, AddOp, 0)
+    return _cumulative(node, "+")
 
 
 @converter("CumProd", since=26)
 def cumulative_product(node: Node) -> Value:
     """The product of all elements along an axis up to each, from either end; without it where `exclusive`."""
-    return _cumulative(node, MulOp, 1)
+    return _cumulative(node, "*")
 
 
-def _cumulative(node: Node, op: type[GraphOp], neutral: int) -> Value:
-    """What the operator makes of all elements up to each, beginning with a neutral one."""
+def _cumulative(node: Node, join: str) -> Value:
+    """What the operator makes of all elements up to each.
+
+    A row of elements that are beside each other is gone through by one kernel. Elsewhere the steps of a scan are of all
+    that is beside each other.
+    """
     rank = len(node.dims(0))
     [axis] = from_front(node, [int(node.number(1, "axis"))], rank)
+    how = Totals(
+        join,
+        accumulator(node.dtype(0)),
+        NEUTRAL[join],
+        exclusive=bool(node.attribute("exclusive", 0)),
+        reverse=bool(node.attribute("reverse", 0)),
+    )
+    if axis == rank - 1:
+        return totals(node, node.value(0), how, node.dtype(0))
+    return _in_steps(node, axis, how)
+
+
+def _in_steps(node: Node, axis: int, how: Totals) -> Value:
+    """Running totals along any axis, by a scan."""
+    rank = len(node.dims(0))
     to_front = [axis, *(i for i in range(rank) if i != axis)]
     back = [to_front.index(i) for i in range(rank)]
     sequence = node.transposed(node.value(0), to_front)
-    wide = accumulator(node.dtype(0))
-    start = repeated(node, known(np.array(neutral, numpy_dtype(wide)), node.title), value_dims(sequence)[1:])
-    is_exclusive = bool(node.attribute("exclusive", 0))
+    neutral = known(np.array(how.start, numpy_dtype(how.wide)), node.title)
+    start = repeated(node, neutral, value_dims(sequence)[1:])
+    op = {"+": AddOp, "*": MulOp}[how.join]
 
     def step(inside: Node, states: Sequence[Value], elements: Sequence[Value]) -> tuple[list[Value], list[Value]]:
-        total = inside.emit(op, states[0], inside.cast(elements[0], wide))
-        return [total], [inside.cast(states[0] if is_exclusive else total, node.dtype(0))]
+        total = inside.emit(op, states[0], inside.cast(elements[0], how.wide))
+        return [total], [inside.cast(states[0] if how.exclusive else total, node.dtype(0))]
 
-    _, [totals] = scan(node, [start], [sequence], step, reverse=bool(node.attribute("reverse", 0)))
-    return node.transposed(totals, back)
+    _, [made] = scan(node, [start], [sequence], step, reverse=how.reverse)
+    return node.transposed(made, back)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import BoolAttr, StringAttr, i1, i8
+from xdsl.dialects.builtin import BoolAttr, StringAttr, i1, i8, i64
 from xdsl.ir import SSAValue
 
 from tilework.algebra.index_expr import const, product
@@ -24,14 +24,13 @@ from tilework.dialects.graph import (
     WhereOp,
 )
 from tilework.dialects.graph.base import ints, is_float, numpy_dtype
-from tilework.dialects.graph.kernel import KernelOp
 from tilework.dialects.support.index_attr import DimsAttr
-from tilework.dialects.te.builder import KernelBuilder
-from tilework.dialects.te.run_numbers import number_runs
+from tilework.dialects.te.prefix import Totals
 from tilework.frontends.onnx.axes import axis_from_front
 from tilework.frontends.onnx.counted import positions_of
 from tilework.frontends.onnx.node import Node, converter, int_attr, value_dims
 from tilework.frontends.onnx.scans import scan
+from tilework.frontends.onnx.totals import totals
 from tilework.frontends.onnx.values import Known, Value
 
 
@@ -55,7 +54,7 @@ def unique(node: Node) -> Sequence[Value]:
     begins = _begins(node, _rows(node, rows, order))
     positions = positions_of(node, begins)
     first = _rows(node, order, positions)
-    runs = _run_numbers(node, begins)
+    runs = totals(node, begins, Totals("+", i64, start=-1), i64)
     number = node.emit(ScatterOp, runs, order, runs, axis=int_attr(0), combine=StringAttr("replace"))
     times = _lengths(node, positions, node.size(count))
     if not node.attribute("sorted", 1):
@@ -112,13 +111,6 @@ def _begins(node: Node, rows: Value) -> SSAValue:
     any_differs = differs if columns == 1 else node.emit(ReduceMaxOp, differs, **along)
     is_first = node.emit(EqualOp, places, _integer(node, 0))
     return node.emit(OrOp, is_first, node.cast(node.reshape(any_differs, [count]), i1))
-
-
-def _run_numbers(node: Node, begins: SSAValue) -> SSAValue:
-    k = KernelBuilder("runs")
-    made = KernelOp.holding(k.finish([number_runs(k, k.argument(begins.type, "begins"))]), [begins])
-    node.emitter.insert(made, node.title)
-    return made.results[0]
 
 
 def _lengths(node: Node, begins: Value, end: Value) -> SSAValue:

@@ -126,12 +126,25 @@ def _convolution(s: Sizes, inputs: int, outputs: int, groups: int) -> ModelProto
     )
 
 
+def _top_k(s: Sizes) -> ModelProto:
+    """A model that sorts the largest elements of a vector, and says where they are."""
+    count = numpy_helper.from_array(np.array([s["k"]]), "count")
+    return _model("TopK", {"x": (s["n"],)}, count, (s["k"],), further=["places"])
+
+
+def _running_sum(s: Sizes) -> ModelProto:
+    axis = numpy_helper.from_array(np.array(0), "axis")
+    return _model("CumSum", {"x": (s["n"],)}, axis, (s["n"],))
+
+
 FAMILIES = {
     "gemm": Family(("m", "n", "k"), {}, _gemm),
     "gemv": Family(("n", "k"), {}, _gemv),
     "batch-matmul": Family(("batch", "m", "n", "k"), {}, _batch_matmul),
     "conv": Family(("ic", "oc", "hw", "k"), {"stride": 1, "batch": 1}, _conv),
     "depthwise": Family(("c", "hw", "k"), {"stride": 1, "batch": 1}, _depthwise),
+    "top-k": Family(("n", "k"), {}, _top_k),
+    "running-sum": Family(("n",), {}, _running_sum),
 }
 
 PAPER = {
@@ -176,10 +189,16 @@ def _weights(shape: Shape, summands: int) -> TensorProto:
 
 
 def _model(
-    op_type: str, inputs: Mapping[str, Shape], weights: TensorProto | None, output: Shape, **attributes: Any
+    op_type: str,
+    inputs: Mapping[str, Shape],
+    weights: TensorProto | None,
+    output: Shape,
+    further: Sequence[str] = (),
+    **attributes: Any,
 ) -> ModelProto:
+    """A model of one node. further: the names of results that the model does not return."""
     parameters = [] if weights is None else [weights]
-    node = helper.make_node(op_type, [*inputs, *(p.name for p in parameters)], ["result"], **attributes)
+    node = helper.make_node(op_type, [*inputs, *(p.name for p in parameters)], ["result", *further], **attributes)
     graph = helper.make_graph(
         [node],
         op_type.lower(),

@@ -14,13 +14,6 @@ func.func @sizes(%n: tensor<i64>, %x: tensor<?x2xf32, #graph.dims<[N, 2]>>) {
   func.return
 }
 
-// CHECK-LABEL: func.func @positions
-func.func @positions(%mask: tensor<?xi1, #graph.dims<[N]>>) -> tensor<i64> {
-  // CHECK-NEXT: graph.positions %mask : (tensor<?xi1, #graph.dims<[N]>>) -> (tensor<?xi64, #graph.dims<[N]>>, tensor<i64>)
-  %p, %n = graph.positions %mask : (tensor<?xi1, #graph.dims<[N]>>) -> (tensor<?xi64, #graph.dims<[N]>>, tensor<i64>)
-  func.return %n : tensor<i64>
-}
-
 // CHECK-LABEL: func.func @suppress
 func.func @suppress(%boxes: tensor<1x?x4xf32, #graph.dims<[1, N, 4]>>, %scores: tensor<1x3x?xf32, #graph.dims<[1, 3, N]>>, %limit: tensor<f32>, %most: tensor<i64>) -> tensor<1x3xi64> {
   // CHECK-NEXT: graph.suppress %boxes, %scores, %limit, %limit, %most {centers = false, room = #graph.dims<[N]>}

@@ -41,14 +41,48 @@ func.func @one(%x: tensor<1x5x2xf16>) -> tensor<1x1x2xf16> {
   func.return %v : tensor<1x1x2xf16>
 }
 
-// All of an open axis are put in order: as deep as the heap is, as the number of its elements has digits.
+// All of an open axis are sorted: blocks count the last digit of each key, the counts tell where the keys go, blocks
+// move them there, and so on with the next digit; then the elements are taken from where they are.
 // CHECK-LABEL: func.func @all
 // TE-LABEL: te.kernel @top_k_3(
-// TE:         loop.for {{.*}} = 0 to 63 "i0"
-// TE:         loop.for {{.*}} = 0 to %N "i0"
-// TE:         loop.for {{.*}} = 0 to %N floordiv 2 "i0"
+// TE:         loop.for {{.*}} = 0 to max(1, min(16, %N floordiv 16384)) "i0" parallel {
+// TE:           arith.cmpi sgt, {{.*}} : i32
+// TE:           arith.constant 0 : i32
+// TE-NEXT:      arith.shrui
+// TE:         loop.for {{.*}} = 0 to 256 "i0" {
+// TE-NEXT:      loop.for {{.*}} = 0 to max(1, min(16, %N floordiv 16384)) "i1" {
+// TE:         loop.for {{.*}} = 0 to max(1, min(16, %N floordiv 16384)) "i0" parallel {
+// TE:         arith.constant 8 : i32
+// TE-NEXT:    arith.shrui
+// TE:         arith.constant 24 : i32
+// TE-NEXT:    arith.shrui
+// TE:         loop.for [[I:%i0[_0-9]*]] = 0 to %N "i0" parallel when [%N - 32768 >= 0] {
+// TE-NEXT:      loop.load {{.*}}[[[I]]] : memref<?xi64>
 func.func @all(%x: tensor<?xf32, #graph.dims<[N]>>) -> tensor<?xi64, #graph.dims<[N]>> {
   // CHECK: %v, %i = graph.top_k %x {axis = 0 : i64, count = #graph.dims<[N]>, largest = false} : (tensor<?xf32, #graph.dims<[N]>>) -> (tensor<?xf32, #graph.dims<[N]>>, tensor<?xi64, #graph.dims<[N]>>)
   %v, %i = graph.top_k %x {axis = 0 : i64, count = #graph.dims<[N]>, largest = false} : (tensor<?xf32, #graph.dims<[N]>>) -> (tensor<?xf32, #graph.dims<[N]>>, tensor<?xi64, #graph.dims<[N]>>)
   func.return %i : tensor<?xi64, #graph.dims<[N]>>
+}
+
+// Of a row of which not all are chosen, only those elements are sorted whose first digit may be that of a chosen one.
+// Bytes have one digit, and those without a sign are their own keys.
+// CHECK-LABEL: func.func @many
+// TE-LABEL: te.kernel @top_k_4(
+// TE:         arith.cmpi slt, {{.*}} : i64
+// TE:         arith.cmpi sle, {{.*}} : i64
+// TE-NOT:     arith.constant 8 : i8
+// TE:         loop.for {{.*}} = 0 to 16 "i0" parallel
+func.func @many(%x: tensor<3x40xui8>) -> (tensor<3x16xui8>, tensor<3x16xi64>) {
+  %v, %i = graph.top_k %x {axis = 1 : i64, count = 16 : i64, largest = true} : (tensor<3x40xui8>) -> (tensor<3x16xui8>, tensor<3x16xi64>)
+  func.return %v, %i : tensor<3x16xui8>, tensor<3x16xi64>
+}
+
+// Of so few of so many a heap passes over nearly every element.
+// CHECK-LABEL: func.func @few
+// TE-LABEL: te.kernel @top_k_5(
+// TE-NOT:     arith.shrui
+// TE:         arith.cmpi sgt, {{.*}} : i8
+func.func @few(%x: tensor<32768xi8>) -> tensor<16xi64> {
+  %v, %i = graph.top_k %x {axis = 0 : i64, count = 16 : i64, largest = true} : (tensor<32768xi8>) -> (tensor<16xi8>, tensor<16xi64>)
+  func.return %i : tensor<16xi64>
 }

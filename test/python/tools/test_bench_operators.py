@@ -28,6 +28,8 @@ def result_shape(name: str, *inputs: tuple[int, ...]) -> tuple[int, ...]:
         ("op:conv,ic=2,oc=4,hw=7,k=3", [(1, 2, 7, 7)], (1, 4, 7, 7)),
         ("op:conv,ic=2,oc=4,hw=7,k=1,stride=2,batch=2", [(2, 2, 7, 7)], (2, 4, 4, 4)),
         ("op:depthwise,c=3,hw=8,k=5,stride=2", [(1, 3, 8, 8)], (1, 3, 4, 4)),
+        ("op:top-k,n=9,k=4", [(9,)], (4,)),
+        ("op:running-sum,n=9", [(9,)], (9,)),
     ],
 )
 def test_shapes(name, inputs, result):

@@ -171,8 +171,8 @@ def test_positions_of_words_that_a_mask_leaves(cache: KernelCache):
     np.testing.assert_array_equal(module(mask), [[0, 0, 0, 1, 2], [0, 1, 2, 3, 4]])
 
 
-def test_sums_are_one_scan():
-    assert scans_of(import_onnx(running_sum([3, 4], 1))) == 1
+def test_sums_are_one_scan_but_for_those_of_rows():
+    assert [scans_of(import_onnx(running_sum([3, 4], axis))) for axis in (0, 1)] == [1, 0]
 
 
 @pytest.mark.parametrize(
