@@ -54,7 +54,7 @@ class OptimizedSearch(Optimized):
         sums = "sums of products of each fold's rows"
         fits = f"{scores.size} fits and scores, and those of all their preprocessing, follow from {sums}"
         taken = data.derived.taken
-        kept = f"; kept from a fit before: {', '.join(dict.fromkeys(taken))}" if taken else ""
+        kept = f"; kept from a fit before: {', '.join(sorted({*taken}))}" if taken else ""
         return f"{fits}: {len(learners) - taken.count(SUMS)} pass(es) over the rows{kept}"
 
     def _publish(

@@ -63,7 +63,7 @@ class Sums:
         inputs = digest_of(shift, groups) if data.target is None else digest_of(shift, groups, data.target)
         return data.derived.of(
             SUMS,
-            (self.program, self.parts, inputs),
+            (self.program, self.parts, inputs, engine.client is None),  # workers add in another order
             lambda: engine.states(self.native, data, self.parts, shift, groups, count),
         )
 

@@ -64,7 +64,7 @@ class Rows:
         self._missing_rows: set[int] = set()
         self._readers: dict[Part, Reader] = {}
         self._encoded: dict[Any, EncodedColumn] = {}
-        outline = type(self.frame), self.frame.shape, self.keys, tuple(self.dtypes.values())
+        outline = names is None, self.frame.shape, self.keys, tuple(self.dtypes.values())
         self.derived = Derived(cache, outline, lambda: Source.of(self.frame, self.keys))
 
     def __len__(self) -> int:

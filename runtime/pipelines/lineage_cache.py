@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from tilework.runtime.pipelines.source import Source, digest_speed
 
@@ -112,7 +112,8 @@ class LineageCache:
         dropped = self._entries.pop(key)
         self.nbytes -= dropped.nbytes
         self._outlines[key.outline] -= 1
-        self._outlines += Counter()  # without those of which there are none any more
+        if not self._outlines[key.outline]:
+            del self._outlines[key.outline]
         return dropped
 
     def _rank(self, seconds: float, nbytes: int) -> float:
@@ -170,5 +171,5 @@ class Derived:
 def bytes_of(value: Any) -> int:
     """The size of an array, of what tells its own, and of lists of these."""
     if isinstance(value, list | tuple):
-        return sum(bytes_of(each) for each in value)
+        return sum(map(bytes_of, cast("Sequence[Any]", value)))
     return value.nbytes if hasattr(value, "nbytes") else sys.getsizeof(value)

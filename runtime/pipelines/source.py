@@ -24,7 +24,7 @@ class Source:
     """A table that somebody may change in place: only its contents tell whether it is the same as before.
 
     pieces: arrays of as many rows as the table has. buffers: the bytes of columns that pyarrow has.
-    types: what pyarrow calls the types of these.
+    types: of these columns, to their library and to pyarrow: libraries have different missing values.
     """
 
     pieces: tuple[Array, ...]
@@ -51,7 +51,7 @@ class Source:
             found = arrow(values)
             if found is None or not _is_flat(found.type):
                 return None
-            types.append(f"{found.type} x {len(found)}")
+            types.append(f"{type(values)} {dtype!r} {found.type} {len(found)}")
             buffers += _buffers(found)
         return Source(tuple(pieces), tuple(buffers), tuple(types))
 

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from tilework.runtime.pipelines.columns import names_of
 from tilework.runtime.pipelines.encoded import EncodedColumn
 from tilework.runtime.pipelines.lineage_cache import (
     BUDGET,
@@ -25,10 +26,13 @@ from tilework.runtime.pipelines.lineage_cache import (
 from tilework.runtime.pipelines.source import Source, digest_of, digest_speed
 
 
+def keys_of(table: Any) -> list[Any]:
+    return names_of(table) or list(range(table.shape[1]))
+
+
 def digest(table: Any) -> bytes:
     """The digest of a table with all its columns."""
-    keys = range(table.shape[1]) if isinstance(table, np.ndarray) else list(getattr(table, "column_names", table.columns))
-    source = Source.of(table, list(keys))
+    source = Source.of(table, keys_of(table))
     assert source is not None
     return source.digest()
 
@@ -56,9 +60,16 @@ def test_the_layout_of_rows_changes_no_digest_but_their_order_does():
 
 
 def test_words_that_are_cut_elsewhere_are_others():
-    assert len({digest(pd.DataFrame({"a": words})) for words in (["ab", "c"], ["a", "bc"], ["abc", ""], ["ab", None])}) == 4
+    cut = ["ab", "c"], ["a", "bc"], ["abc", ""], ["ab", None]
+    assert len({digest(pd.DataFrame({"a": words})) for words in cut}) == 4
     categories = [pd.DataFrame({"a": pd.Categorical(["x", "y"], names)}) for names in (["x", "y"], ["y", "x"])]
     assert digest(categories[0]) != digest(pd.DataFrame({"a": pd.Categorical(["x", "z"])})) != digest(categories[1])
+
+
+def test_libraries_have_different_missing_values():
+    words = ["a", None]
+    frames = [pd.DataFrame({"a": pd.Series(words, dtype=dtype)}) for dtype in ("str", "string", "category")]
+    assert len({digest(frame) for frame in [*frames, pl.DataFrame({"a": words}), pa.table({"a": words})]}) == 5
 
 
 def test_no_rows_and_no_columns_have_digests():
@@ -77,8 +88,7 @@ def test_no_rows_and_no_columns_have_digests():
     ids=["array of objects", "column of objects", "lists", "same names"],
 )
 def test_what_has_no_digest(table: Any):
-    keys = [0] if isinstance(table, np.ndarray) else list(getattr(table, "column_names", table.columns))
-    assert Source.of(table, keys) is None
+    assert Source.of(table, keys_of(table)) is None
 
 
 def test_bytes_that_a_digest_reads():
