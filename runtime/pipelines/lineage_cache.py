@@ -40,7 +40,7 @@ def quarter_of_free_memory() -> int:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:
         return BUDGET
-    return next(int(line.split()[1]) * 1024 // 4 for line in lines if line.startswith("MemAvailable"))
+    return next((int(line.split()[1]) * 1024 // 4 for line in lines if line.startswith("MemAvailable")), BUDGET)
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from typing import Any
 
 import numpy as np
@@ -159,8 +160,16 @@ def test_sizes():
     assert bytes_of(frozenset({1})) > 0
 
 
+def test_a_digest_without_xxhash_is_sha256(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "xxhash", None)
+    assert len({digest_of(np.zeros(3)), digest_of(np.ones(3)), digest_of(np.zeros(4))}) == 3
+    assert len(digest_of(np.zeros(3))) == 32
+
+
 def test_free_memory_that_nobody_tells(monkeypatch: pytest.MonkeyPatch):
     assert quarter_of_free_memory() > 0
+    monkeypatch.setattr("pathlib.Path.read_text", lambda _: "MemTotal: 8 kB")
+    assert quarter_of_free_memory() == BUDGET
     monkeypatch.setattr("pathlib.Path.read_text", lambda _: (_ for _ in ()).throw(OSError()))
     assert quarter_of_free_memory() == BUDGET
 
