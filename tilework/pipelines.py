@@ -29,6 +29,7 @@ from tilework.frontends.sklearn.programs import TO_COMPILE, Recent, tell
 from tilework.frontends.sklearn.search import OptimizedSearch
 from tilework.frontends.sklearn.transformer import OptimizedTransformer
 from tilework.runtime.module import Module
+from tilework.runtime.pipelines.lineage_cache import LineageCache
 from tilework.runtime.pipelines.model import CompiledPipeline, Method
 
 __all__ = [
@@ -71,15 +72,18 @@ def compile(  # noqa: A001  the name that users of other compilers look for
     return CompiledPipeline(made)
 
 
-def optimize(estimator: Any, strict: bool = False, client: Any = None) -> OptimizedSearch | OptimizedTransformer:
+def optimize(
+    estimator: Any, strict: bool = False, client: Any = None, cache: bool = True
+) -> OptimizedSearch | OptimizedTransformer:
     """What stands in for an estimator of scikit-learn that is to be fitted, with its methods and attributes.
 
     estimator: a `GridSearchCV` or `RandomizedSearchCV`, whose scores follow from sums over the rows of each fold; or a
     transformer, as a `ColumnTransformer`, or a `Pipeline`, whose steps learn in one pass over the rows. Where something
     about it is not known, `fit` is scikit-learn's, and `explain` says why; strict: raise UsageError instead. client: a
-    `dask.distributed.Client`, whose workers pass over the rows. Raises UsageError for what is neither.
+    `dask.distributed.Client`, whose workers pass over the rows. cache: whether a search takes the sums of an earlier
+    one over the same rows, and keeps its own. Raises UsageError for what is neither.
     """
-    engine = Engine(_compiled_once, client)
+    engine = Engine(_compiled_once, client, _KEPT if cache else None)
     if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
         return OptimizedSearch(estimator, engine, strict=strict)
     if isinstance(estimator, Pipeline) or hasattr(estimator, "transform"):
@@ -103,6 +107,10 @@ def quote(function: Callable[..., Any]) -> Quoted:
 
 _MADE = Recent[str, Module](64)
 """The functions on rows that have been compiled in this process, by their text."""
+
+
+_KEPT = LineageCache()
+"""What searches of this process have summed, by the rows and the program."""
 
 
 def _compiled_once(module: ModuleOp) -> Module:

@@ -166,14 +166,17 @@ class Emitter:
         if any(t is None for t in types):
             texts = [str(key) for key, t in zip(x.keys, types, strict=True) if t is None]
             raise Unsupported(f"numbers are computed of columns that hold none: {', '.join(texts)}")
-        common = np.result_type(*[t for t in types if t is not None])
-        dtype = "float32" if common == np.float32 and not self.wide else "float64"
+        dtype = "float32" if self.are_single(x) and not self.wide else "float64"
         marked = missing is not None
         names = self._columns(
             [Input(key, dtype, None, marked, marked or self._may_be_missing(key), missing) for key in x.keys]
         )
         op = ToMatrixOp.of(self.table, columns=ArrayAttr([StringAttr(name) for name in names]))
         return Numbers(self.insert(op), frozenset(x.keys), x)
+
+    def are_single(self, x: Columns) -> bool:
+        """Whether single precision is the type that all of these columns of numbers fit in."""
+        return np.result_type(*[t for key in x.keys if (t := self.dtypes[key]) is not None]) == np.float32
 
     def codes(self, key: Any, dictionary: Dictionary) -> str:
         """The name of the column of codes that a column's values have in a dictionary."""

@@ -15,14 +15,19 @@ from tilework.runtime.pipelines.cluster import Pass
 from tilework.runtime.pipelines.columns import is_partitioned
 from tilework.runtime.pipelines.folding import State, as_state, group_states
 from tilework.runtime.pipelines.interface import Part
+from tilework.runtime.pipelines.lineage_cache import LineageCache
 
 
 @dataclass(frozen=True)
 class Engine:
-    """compile: what makes native code of a module. client: of Dask, whose workers pass over rows; None for here."""
+    """compile: what makes native code of a module. client: of Dask, whose workers pass over rows; None for here.
+
+    cache: where what is computed from all rows of a search is kept for later ones; None for nowhere.
+    """
 
     compile: Compile
     client: Any = None
+    cache: LineageCache | None = None
 
     def rows(self, given: Any) -> Rows:
         """What something is fitted to. Raises Unsupported, and ValueError for what scikit-learn refuses."""
@@ -31,7 +36,7 @@ class Engine:
     def rows_and_target(self, given: Any, target: Any) -> RowsAndTarget:
         """The same with a target of one number for each row."""
         if not is_partitioned(given):
-            return RowsAndTarget(given, target)
+            return RowsAndTarget(given, target, self.cache)
         return PartitionedRowsAndTarget(given, self._client_for(given), target)
 
     def _client_for(self, given: Any) -> Any:

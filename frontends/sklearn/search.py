@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.learner import Learner, penalty_name, penalty_of
 from tilework.frontends.sklearn.optimized import Optimized
+from tilework.frontends.sklearn.sums import SUMS
 from tilework.frontends.sklearn.training import SCORES
 from tilework.frontends.sklearn.training_data import one_target
 from tilework.frontends.sklearn.untyped import check_cv, clone, is_classifier, is_exactly
@@ -49,9 +50,12 @@ class OptimizedSearch(Optimized):
         sizes = [len(test) for _, test in splits]
         out = [_outcome(score, spent, size) for row in scores for score, size in zip(row, sizes, strict=True)]
         self._publish(candidates, out, len(splits), learners)
-        kept = "sums of products of each fold's rows"
-        fits = f"{scores.size} fits and scores, and those of all their preprocessing, follow from {kept}"
-        return f"{fits}: {len(learners)} pass(es) over the rows"
+        data.derived.keep()
+        sums = "sums of products of each fold's rows"
+        fits = f"{scores.size} fits and scores, and those of all their preprocessing, follow from {sums}"
+        taken = data.derived.taken
+        kept = f"; kept from a fit before: {', '.join(sorted({*taken}))}" if taken else ""
+        return f"{fits}: {len(learners) - taken.count(SUMS)} pass(es) over the rows{kept}"
 
     def _publish(
         self, candidates: list[Any], out: list[Any], splits: int, learners: list[tuple[Learner, list[int], State]]

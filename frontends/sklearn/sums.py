@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -18,18 +19,27 @@ from tilework.interpreters.graph import find_function
 from tilework.runtime.module import Module
 from tilework.runtime.pipelines.folding import State
 from tilework.runtime.pipelines.interface import Input, Part
+from tilework.runtime.pipelines.source import digest_of
 from tilework.transforms.matrix.split_statistics import ROWS
 
 LEAST_SPREAD = 1e-6
 """Below this share of the squares about the shift a variance has lost too many digits."""
 
 
+SUMS = "sums of products"
+"""What a pass over the rows computes."""
+
+
 @dataclass(frozen=True)
 class Sums:
-    """basis: the numbers whose products are summed. parts: in which arrays the table lies."""
+    """The sums of a program: what they are of, and what computes them.
+
+    basis: the numbers whose products are summed. parts: in which arrays the table lies. program: a hash of its text.
+    """
 
     basis: Basis
     parts: tuple[Part, ...]
+    program: bytes
     native: Module
 
     @staticmethod
@@ -38,7 +48,9 @@ class Sums:
         rows = find_function(module, ROWS)
         assert rows is not None
         tables = list(rows.function_type.inputs)[:-1]
-        return Sums(Basis.of(tables), parts_of(tables[0], inputs), engine.compile(alone(rows)))
+        program = alone(rows)
+        text = sha256(str(program).encode()).digest()
+        return Sums(Basis.of(tables), parts_of(tables[0], inputs), text, engine.compile(program))
 
     def placed(self, shifts: Sequence[Array]) -> Array:
         """The shift of each number of the basis, from those of the arrays of numbers, one after the other."""
@@ -48,7 +60,12 @@ class Sums:
 
     def of_groups(self, engine: Engine, data: Rows, shift: Array, groups: Array, count: int) -> list[State]:
         """What is known of each group of rows: sums, and extremes where they are asked for."""
-        return engine.states(self.native, data, self.parts, shift, groups, count)
+        inputs = digest_of(shift, groups) if data.target is None else digest_of(shift, groups, data.target)
+        return data.derived.of(
+            SUMS,
+            (self.program, self.parts, inputs, engine.client is None),  # workers add in another order
+            lambda: engine.states(self.native, data, self.parts, shift, groups, count),
+        )
 
     def require_numbers(self, state: State) -> None:
         """Raise Unsupported for the state of rows in which every number of a column is missing."""

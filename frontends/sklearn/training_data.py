@@ -23,11 +23,16 @@ from tilework.runtime.pipelines.columns import (
 from tilework.runtime.pipelines.encoded import EncodedColumn
 from tilework.runtime.pipelines.folding import BLOCK, State
 from tilework.runtime.pipelines.interface import Part
+from tilework.runtime.pipelines.lineage_cache import Derived, LineageCache
+from tilework.runtime.pipelines.source import Source
 
 DOUBLE: np.dtype[Any] = np.dtype(np.float64)
 
 SAMPLE = 10
 """Rows of which a sample has the first ones, besides those that show what there is in columns."""
+
+CODES, MISSING = "codes of words", "which columns have missing numbers"
+"""What is computed from rows before they are summed."""
 
 FIRST = 256
 """Rows among which a number is looked for that most rows have."""
@@ -44,9 +49,12 @@ def require_dense(rows: Any) -> None:
 
 
 class Rows:
-    """What something is fitted to. Raises Unsupported, and ValueError for what scikit-learn refuses."""
+    """What something is fitted to. Raises Unsupported, and ValueError for what scikit-learn refuses.
 
-    def __init__(self, rows: Any):
+    cache: where what is computed from all rows is kept for later fits. derived: takes it from there.
+    """
+
+    def __init__(self, rows: Any, cache: LineageCache | None = None):
         require_dense(rows)
         self.frame: Any = as_rows(rows)
         names = names_of(self.frame)
@@ -56,6 +64,8 @@ class Rows:
         self._missing_rows: set[int] = set()
         self._readers: dict[Part, Reader] = {}
         self._encoded: dict[Any, EncodedColumn] = {}
+        outline = names is None, self.frame.shape, self.keys, tuple(self.dtypes.values())
+        self.derived = Derived(cache, outline, lambda: Source.of(self.frame, self.keys))
 
     def __len__(self) -> int:
         return self.frame.shape[0]
@@ -67,7 +77,8 @@ class Rows:
     def encoded(self, key: Any) -> EncodedColumn:
         """The values of a column, told apart."""
         if key not in self._encoded:
-            self._encoded[key] = EncodedColumn.of(column(self.frame, key))
+            own = column(self.frame, key)
+            self._encoded[key] = self.derived.of(CODES, (CODES, key), lambda: EncodedColumn.of(own))
         return self._encoded[key]
 
     def whole(self, key: Any) -> EncodedColumn:
@@ -156,8 +167,8 @@ class Rows:
 class RowsAndTarget(Rows):
     """The rows of a search, which are split into folds, and the target of each."""
 
-    def __init__(self, rows: Any, target: Any):
-        super().__init__(rows)
+    def __init__(self, rows: Any, target: Any, cache: LineageCache | None = None):
+        super().__init__(rows, cache)
         self.target: Any = np.ascontiguousarray(target, np.float64)
         if len(self.target) != len(self):
             counts = [len(self), len(self.target)]
@@ -166,16 +177,16 @@ class RowsAndTarget(Rows):
             raise ValueError("Input y contains NaN or infinity.")
 
     @cached_property
-    def _incomplete(self) -> set[Any]:
+    def _incomplete(self) -> frozenset[Any]:
         """The columns in which a number is missing; infinite ones are found when they are summed."""
-        found: set[Any] = set()
+        return self.derived.of(MISSING, MISSING, self._with_missing_numbers)
+
+    def _with_missing_numbers(self) -> frozenset[Any]:
         if type(self.frame) is np.ndarray and self.frame.dtype.kind == "f":
             sums: Array = np.add.reduce(self.frame, axis=0)
-            return {i for i, total in enumerate(sums.tolist()) if total != total}
-        for key in self.keys:
-            if self.dtypes[key] is not None and np.isnan(numbers(column(self.frame, key), DOUBLE).sum()):
-                found.add(key)
-        return found
+            return frozenset(i for i, total in enumerate(sums.tolist()) if total != total)
+        known = [key for key in self.keys if self.dtypes[key] is not None]
+        return frozenset(key for key in known if np.isnan(numbers(column(self.frame, key), DOUBLE).sum()))
 
     def is_incomplete(self, key: Any) -> bool:
         """Whether a number of a column is missing in some row."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,6 +55,11 @@ class EncodedColumn:
             codes[absent] = missing.codes.astype(np.int32) + len(values)
             return EncodedColumn((*values, *missing.values), _narrow(codes, len(values) + len(missing.values)))
         return EncodedColumn((*values, _missing(column, absent)), _narrow(codes, len(values) + 1))
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        return self.codes.nbytes + sum(map(sys.getsizeof, self.values))
 
     @cached_property
     def counts(self) -> Array:

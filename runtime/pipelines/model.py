@@ -102,8 +102,10 @@ class CompiledPipeline:
                     methods[name] = Method(module, from_json(json.loads(archive.read(f"{name}.json"))))
         except OSError as error:
             raise TileworkError(f"cannot read {path}: {error.strerror}") from None
-        except (zipfile.BadZipFile, KeyError, ValueError) as error:
+        except (zipfile.BadZipFile, ValueError) as error:
             raise TileworkError(f"cannot read {path}: it is no compiled pipeline ({error})") from None
+        except KeyError:  # the JSON of a module says other things
+            methods.clear()
         if not methods:
             raise TileworkError(f"cannot read {path}: it is no compiled pipeline; tilework.load reads modules")
         return CompiledPipeline(methods)

@@ -39,6 +39,8 @@ class Imputer(FittedStep):
             if missing is not None or estimator.add_indicator:
                 raise Unsupported("SimpleImputer of words with missing_values, or with add_indicator=True")
             return cls._words(e, estimator, x)
+        if isinstance(x, Columns):
+            missing = _mark_of(e, estimator, x)
         if missing is None or isinstance(x, Columns):
             matrix = e.numbers(x, missing)
         elif e.data is None:
@@ -60,7 +62,7 @@ class Imputer(FittedStep):
             return estimator.indicator_.features_.tolist()
         if x.source is None:
             raise Unsupported("SimpleImputer(add_indicator=True) of numbers that are computed")
-        rows = [e.data.first_missing(key, _mark(estimator)) for key in x.source.keys]
+        rows = [e.data.first_missing(key, _mark_of(e, estimator, x.source)) for key in x.source.keys]
         features = [i for i, row in enumerate(rows) if row is not None]
 
         def finish(fitted: Any, vectors: dict[str, Array], rows: int) -> None:
@@ -97,7 +99,8 @@ class Imputer(FittedStep):
                 value = 0.0 if estimator.fill_value is None else estimator.fill_value
                 return {"fill": e.parameter("simpleimputer.fill", np.full(matrix_of(x.value).columns, value))}
             case "most_frequent" if e.data is not None and isinstance(x.source, Columns):
-                found = [e.data.whole(key).most_frequent(_mark(estimator)) for key in x.source.keys]
+                missing = _mark_of(e, estimator, x.source)
+                found = [e.data.whole(key).most_frequent(missing) for key in x.source.keys]
                 return {"fill": e.parameter("simpleimputer.fill", np.array(found, np.float64))}
             case strategy:
                 raise Unsupported(f"SimpleImputer(strategy={strategy!r}) of numbers is not learned")
@@ -128,6 +131,12 @@ def _mark(estimator: Any) -> float | None:
     if not isinstance(missing, int | float):
         raise Unsupported(f"SimpleImputer(missing_values={missing!r})")
     return float(missing)
+
+
+def _mark_of(e: Emitter, estimator: Any, x: Columns) -> float | None:
+    """The same in the type that some columns fit in: 0.3 in single precision is another number than 0.3."""
+    missing = _mark(estimator)
+    return float(np.float32(missing)) if missing is not None and e.are_single(x) else missing
 
 
 def _nan_for(missing: Any) -> Callable[[KernelBuilder, Scalar], Scalar]:

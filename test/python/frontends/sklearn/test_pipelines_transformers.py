@@ -44,7 +44,7 @@ from tilework.runtime.pipelines.encoded import EncodedColumn
 from tilework.runtime.pipelines.folding import BLOCK
 
 NUMBERS, WORDS = ["a", "b", "c"], ["u", "v"]
-REFUSED = (ValueError, TypeError)
+REFUSED = (ValueError, TypeError, ZeroDivisionError)
 
 LOGARITHM = FunctionTransformer(lambda x: np.log1p(np.abs(x)) / 2, feature_names_out="one-to-one")
 NUMERIC: dict[str, Callable[[], Any]] = {
@@ -190,6 +190,14 @@ DRAWN = settings(max_examples=8, deadline=None, suppress_health_check=[HealthChe
 def test_steps_on_numbers(name: str, frame: pd.DataFrame):
     rows = frame[NUMBERS]
     check(NUMERIC[name](), rows, close=tolerance(rows))
+
+
+@pytest.mark.parametrize("types", [["float32"] * 3, ["float32", "float64", "float32"], ["float32", "int8", "float32"]])
+@pytest.mark.parametrize("values", [[[0.3, -0.3, 1.8]], [[0.3, 1.8, -1.5], [-0.3, 0.3, 1.2]]])
+def test_a_mark_is_a_number_of_the_type_of_all_columns(types: list[str], values: list[list[float]]):
+    """0.3 in single precision is 0.3 where all columns are so, and another number beside one of double precision."""
+    rows = pd.DataFrame(values, columns=NUMBERS).astype(dict(zip(NUMBERS, types, strict=True)))
+    check(NUMERIC["frequent mark"](), rows, close=1e-6)
 
 
 @pytest.mark.parametrize("name", WORDY)
