@@ -163,10 +163,3 @@ def between(rows: Any, start: int, stop: int) -> Any:
     if _is_of(rows, "pandas", "DataFrame"):
         return rows.iloc[start:stop]
     return rows.slice(start, stop - start) if _is_of(rows, "pyarrow", "Table") else rows[start:stop]
-
-
-def selected(rows: Any, keys: Sequence[Any]) -> Any:
-    """A frame with these columns, in this order; an array as it is."""
-    if is_array(rows):
-        return rows
-    return rows.select(list(keys)) if _is_of(rows, "pyarrow", "Table") else rows[list(keys)]
