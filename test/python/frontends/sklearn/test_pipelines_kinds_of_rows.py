@@ -12,8 +12,9 @@ import pytest
 from interpreted_tables import INTERPRETED
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
+from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, QuantileTransformer, RobustScaler, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, QuantileTransformer, RobustScaler, StandardScaler
 
 from tilework.frontends.sklearn.transformer import OptimizedTransformer
 
@@ -76,3 +77,63 @@ def test_steps_that_refuse_rows_leave_no_half_of_a_pipeline_behind():
     with pytest.raises(ValueError, match="too many rows"):
         found.transform(pd.concat([FRAME] * 20))
     np.testing.assert_allclose(found.transform(FRAME), expected.transform(FRAME))
+
+
+def shifted(fitted: Any) -> None:
+    fitted[0].mean_ = fitted[0].mean_ + 5
+
+
+def shifted_in_place(fitted: Any) -> None:
+    fitted[0].mean_ += 5
+
+
+def as_a_frame(fitted: Any) -> None:
+    fitted.set_output(transform="pandas")
+
+
+@pytest.mark.parametrize("change", [shifted, shifted_in_place, as_a_frame])
+@pytest.mark.parametrize("used", [False, True], ids=["new", "used"])
+def test_a_fitted_estimator_that_is_changed_transforms_as_changed(change: Callable[[Any], None], used: bool):
+    found, expected = OptimizedTransformer(SCALED, INTERPRETED).fit(FRAME), clone(SCALED).fit(FRAME)
+    if used:
+        found.transform(FRAME)
+    for fitted in (found.fitted, expected):
+        change(fitted)
+    made, wanted = found.transform(FRAME), expected.transform(FRAME)
+    assert type(made) is type(wanted)
+    np.testing.assert_allclose(made, wanted)
+
+
+FACTOR = 3.0
+
+
+def multiplied(x: Any) -> Any:
+    """x times a number from around, which a test changes."""
+    return x * FACTOR
+
+
+@pytest.mark.parametrize("last", [MinMaxScaler(), Ridge()], ids=["transformer", "regression"])
+def test_a_function_whose_surroundings_change_is_read_again(last: Any, monkeypatch: pytest.MonkeyPatch):
+    pipeline = make_pipeline(FunctionTransformer(multiplied), StandardScaler(with_std=False), last)
+    found, expected = OptimizedTransformer(pipeline, INTERPRETED, strict=True), clone(pipeline)
+    for refitted in (True, False, True):
+        for each in (found, expected):
+            if refitted:
+                each.fit(ARRAY, ARRAY[:, 0] - ARRAY[:, 1])
+        method = "predict" if isinstance(last, Ridge) else "transform"
+        np.testing.assert_allclose(getattr(found, method)(ARRAY), getattr(expected, method)(ARRAY))
+        monkeypatch.setitem(globals(), "FACTOR", FACTOR + 4)
+
+
+class Settings:
+    """Numbers that may change."""
+
+    factor = 2.0
+
+
+def test_an_attribute_that_may_change_is_not_read():
+    found = OptimizedTransformer(make_pipeline(FunctionTransformer(lambda x: x * Settings.factor)), INTERPRETED)
+    found.fit(ARRAY)
+    assert "Settings.factor is an attribute, which may change" in found.explain()
+    constant = FunctionTransformer(lambda x: x * np.pi)
+    OptimizedTransformer(make_pipeline(constant, StandardScaler()), INTERPRETED, strict=True).fit(ARRAY)
