@@ -16,7 +16,7 @@ from tilework.frontends.sklearn.programs import Recent
 from tilework.frontends.sklearn.stand_in import StandIn, applied_with
 from tilework.frontends.sklearn.training_data import SAMPLE, Rows, require_dense
 from tilework.frontends.sklearn.untyped import is_exactly
-from tilework.runtime.pipelines.columns import as_rows, is_partitioned
+from tilework.runtime.pipelines.columns import as_rows, is_partitioned, without_na
 
 KINDS = 8
 """For so many kinds of rows, those asked for last, programs are kept."""
@@ -42,7 +42,7 @@ class Application:
         return self._apart(rows, program) if isinstance(program, Unsupported) else program.of_rows(rows)
 
     def _of_partitions(self, rows: Any) -> Any:
-        compiled = self._for(rows.head(SAMPLE, npartitions=-1, compute=True))
+        compiled = self._for(without_na(rows.head(SAMPLE, npartitions=-1, compute=True)))
         if isinstance(compiled, Unsupported):
             raise UsageError(f"partitions are transformed by compiled code alone: {compiled}")
         nothing = compiled.of_rows(rows.head(1, npartitions=-1, compute=True))[:0]

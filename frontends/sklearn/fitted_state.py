@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import marshal
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 PLAIN = (str, bytes, int, float, bool, type(None))
 """Types whose values do not change."""
@@ -31,16 +33,19 @@ class _Object:
     held: Any = field(compare=False)
 
 
-def state_of(value: Any) -> Any:
+def state_of(value: Any) -> object:
     """What compares equal to what it was before unless a value, or something in it, has changed since."""
     if isinstance(value, PLAIN):
         return type(value), repr(value)
     if isinstance(value, np.ndarray):
-        return _Array(value.dtype, value.shape, value.tobytes(), value.copy() if value.dtype == object else None)
+        array: NDArray[Any] = value
+        return _Array(array.dtype, array.shape, array.tobytes(), array.copy() if array.dtype == object else None)
     if isinstance(value, list | tuple):
-        return type(value), *map(state_of, value)
+        items: Sequence[Any] = value
+        return type(items), *map(state_of, items)
     if isinstance(value, dict):
-        return dict, *((key, state_of(inner)) for key, inner in value.items())
+        named: Mapping[Any, Any] = value
+        return dict, *((key, state_of(inner)) for key, inner in named.items())
     if isinstance(value, FunctionType):
         return _Object(id(value), value), read_by(value)
     if hasattr(value, "get_params") and not isinstance(value, type):

@@ -17,7 +17,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, OrdinalEncoder, RobustScaler, StandardScaler
 
 import tilework as tw
 from tilework import pipelines
@@ -107,6 +107,19 @@ def test_a_value_that_one_partition_has_is_known_to_all(client: Any):
     frame = partitioned(rows)[["town"]]
     found = pipelines.optimize(encoder, strict=True, client=client).fit(frame)
     assert found.infrequent_categories_[0].tolist() == ["rare"]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [[OneHotEncoder(sparse_output=False)], [SimpleImputer(strategy="most_frequent"), OrdinalEncoder()]],
+    ids=["encoded", "filled"],
+)
+def test_missing_words_of_partitions_are_nan(client: Any, steps: list[Any]):
+    """Dask calls them NA, which scikit-learn refuses."""
+    words = np.array(["p", np.nan, "q", "p"], object)
+    frame = pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame({"v": words}), npartitions=2)
+    found = pipelines.optimize(make_pipeline(*steps), strict=True, client=client).fit_transform(frame).compute()
+    np.testing.assert_array_equal(found, make_pipeline(*steps).fit_transform(words[:, None]))
 
 
 def test_a_killed_worker_and_partitions(client: Any):

@@ -40,6 +40,7 @@ from sklearn.preprocessing import (
 import tilework as tw
 from tilework import pipelines
 from tilework.frontends.sklearn.transformer import OptimizedTransformer
+from tilework.runtime.pipelines.dictionary import Dictionary
 from tilework.runtime.pipelines.encoded import EncodedColumn
 from tilework.runtime.pipelines.folding import BLOCK
 
@@ -459,6 +460,26 @@ def test_values_that_are_told_apart(values: Any):
     for value, place in zip(found.values, found.places, strict=True):
         if value == value and value is not None and value in expected:
             assert expected[place] == value
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(["b", "a", None, "b"], dtype="string"),
+        pd.Series(["b", "a", None, "b"], dtype="string[python]"),
+        pd.Series(["b", "a", None, "b"], dtype="string").astype("category"),
+        pd.Series(["b", "a", pd.NA, "b"], dtype=object),
+        np.array(["b", "a", pd.NA, "b"], object),
+    ],
+    ids=["arrow", "python", "category", "objects", "array"],
+)
+def test_a_word_that_pandas_calls_na_is_missing(column: Any):
+    found = EncodedColumn.of(column)
+    assert repr(found.ordered) == "('a', 'b', nan)"
+    assert Dictionary(found.ordered).codes(column).tolist() == [1, 0, 2, 1]
+    assert Dictionary(("a", "b")).codes(column[:3]).tolist() == [1, 0, -1]
+    with pytest.raises(TypeError, match="NAType"):  # as scikit-learn itself
+        OptimizedTransformer(OrdinalEncoder(), INTERPRETED).fit(pd.DataFrame({"v": pd.array(["b", None], "string")}))
 
 
 def test_what_is_not_fitted_does_not_transform():
