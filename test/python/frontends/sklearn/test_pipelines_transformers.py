@@ -224,6 +224,11 @@ def test_components(options: dict[str, Any]):
     rows = rng.standard_normal((60, 4)) * [1, 5, 0.1, 2] + [1e3, 0, 0, 7]
     for estimator in (PCA(**options), make_pipeline(StandardScaler(), PCA(**options))):
         check(estimator, rows)
+    for count in (60, 30):
+        found, expected = OptimizedTransformer(PCA(**options), INTERPRETED).fit(rows[:count]), PCA(**options)
+        expected.fit(rows[:count])
+        assert type(found.n_components_) is type(expected.n_components_)
+        assert found._fit_svd_solver == expected._fit_svd_solver
 
 
 def large(rows: int) -> pd.DataFrame:
