@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 PLAIN = (str, bytes, int, float, bool, type(None))
 """Types whose values do not change."""
@@ -35,21 +33,19 @@ class _Object:
 
 def state_of(value: Any) -> object:
     """What compares equal to what it was before unless a value, or something in it, has changed since."""
-    if isinstance(value, PLAIN):
-        return type(value), repr(value)
-    if isinstance(value, np.ndarray):
-        array: NDArray[Any] = value
-        return _Array(array.dtype, array.shape, array.tobytes(), array.copy() if array.dtype == object else None)
-    if isinstance(value, list | tuple):
-        items: Sequence[Any] = value
-        return type(items), *map(state_of, items)
-    if isinstance(value, dict):
-        named: Mapping[Any, Any] = value
-        return dict, *((key, state_of(inner)) for key, inner in named.items())
-    if isinstance(value, FunctionType):
+    kind: type[Any] = type(value)
+    if issubclass(kind, PLAIN):
+        return kind, repr(value)
+    if issubclass(kind, np.ndarray):
+        return _Array(value.dtype, value.shape, value.tobytes(), value.copy() if value.dtype == object else None)
+    if issubclass(kind, list | tuple):
+        return tuple(map(state_of, value))
+    if issubclass(kind, dict):
+        return tuple((key, state_of(inner)) for key, inner in value.items())
+    if issubclass(kind, FunctionType):
         return _Object(id(value), value), read_by(value)
-    if hasattr(value, "get_params") and not isinstance(value, type):
-        return type(value), state_of(vars(value))
+    if hasattr(kind, "get_params"):
+        return kind, state_of(vars(value))
     return _Object(id(value), value)
 
 
