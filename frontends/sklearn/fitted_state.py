@@ -33,7 +33,7 @@ class _Object:
 
 def state_of(value: Any) -> object:
     """What compares equal to what it was before unless a value, or something in it, has changed since."""
-    kind: type[Any] = type(value)
+    kind: type[object] = type(value)
     if issubclass(kind, PLAIN):
         return kind, repr(value)
     if issubclass(kind, np.ndarray):
