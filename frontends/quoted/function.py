@@ -16,18 +16,17 @@ from xdsl.ir import Block, Region
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import var
 from tilework.dialects.bag import BagType, DictType
-from tilework.dialects.support.registration import make_context
 from tilework.driver.ir_printer import PrintingOptions, ir_text
 from tilework.frontends.quoted.reader import Reader
 from tilework.frontends.quoted.results import given, values_of
 from tilework.frontends.quoted.values import Bag, Constant, NotKnown, OneDictionary, Value
 from tilework.frontends.sklearn.programs import Compile, Recent, key_of, optimized, parts_of
 from tilework.frontends.sklearn.training_data import Rows
-from tilework.interpreters.graph import evaluate_function, find_function
+from tilework.interpreters.graph import evaluate_function
 from tilework.runtime.module import Module
 from tilework.runtime.pipelines.dictionary import Dictionary
 from tilework.runtime.pipelines.interface import Array, Input, Part
-from tilework.transforms.matrix.split_host import FINISH, SplitHost
+from tilework.transforms.matrix.split_host import FINISH, split_host
 
 Columns = dict[str, Input]
 """What is in the columns of a table, by their names."""
@@ -116,12 +115,8 @@ class Quoted:
         assert isinstance(function, FuncOp)
         types = function.function_type.inputs
         parts = [parts_of(type_, columns) for type_, columns in zip(types, inputs, strict=True)]
-        SplitHost().apply(make_context(), module)
-        finish = find_function(module, FINISH)
-        if finish is None:
-            return _Program(self._compile(module), parts, result)
-        finish.detach()
-        return _Program(self._compile(module), parts, result, ModuleOp([finish]))
+        finish = split_host(module)
+        return _Program(self._compile(module), parts, result, finish)
 
     def _read(self, inputs: list[Columns], constants: Mapping[str, Any]) -> tuple[ModuleOp, list[Columns], Value]:
         """The program, the columns of each table as it takes them, and what it returns."""
