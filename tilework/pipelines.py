@@ -83,6 +83,8 @@ def optimize(
     `dask.distributed.Client`, whose workers pass over the rows. cache: whether a search takes the sums of an earlier
     one over the same rows, and keeps its own. Raises UsageError for what is neither.
     """
+    if client is not None and not hasattr(client, "gather"):
+        raise UsageError(f"optimize(client=...) takes a Client of dask.distributed, not a {type(client).__name__}")
     engine = Engine(_compiled_once, client, _KEPT if cache else None)
     if isinstance(estimator, GridSearchCV | RandomizedSearchCV):
         return OptimizedSearch(estimator, engine, strict=strict)

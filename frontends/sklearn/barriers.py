@@ -58,6 +58,7 @@ class Fit:
                 return self._steps(name, estimator, rows, target)
             return self._learned(name, estimator, rows)
         except Unsupported as why:
+            require_here(rows, why)
             if is_exactly(estimator, Pipeline) and estimator.memory is None:
                 return self._steps(name, estimator, rows, target)
             if is_exactly(estimator, ColumnTransformer) or is_exactly(estimator, FeatureUnion):
@@ -79,8 +80,7 @@ class Fit:
         return Fitted(fitted, lambda: application.of_data(data, example), application)
 
     def _stays(self, name: str, estimator: Any, rows: Any, target: Any, why: Unsupported) -> Fitted:
-        """What scikit-learn fits. Raises UsageError for rows of Dask, which it does not take."""
-        require_here(rows, why)
+        """What scikit-learn fits."""
         self.barriers.append(f"{name}: {why}" if name else str(why))
         fitted = clone(estimator)
         if not hasattr(fitted, "transform"):
@@ -108,13 +108,15 @@ class Fit:
             try:
                 return self._regression(name, left, rows, target)
             except Unsupported as why:
+                require_here(rows, why)
                 if len(left) == 1:
                     return self._single(own, self._stays(_joined(name, own), inner, rows, target, why))
+        elif not hasattr(left[-1][1], "transform"):
+            require_here(rows, Unsupported(f"the fit of {type(left[-1][1]).__name__} is no sum over rows"))
         count = self._known_steps(left, rows)
         if count:
             return self._together(_names(name, left[:count]), Pipeline(left[:count]), rows, target)
         if len(left) == 1 and not hasattr(inner, "transform"):
-            require_here(rows, Unsupported(f"the fit of {type(inner).__name__} is no sum over rows"))
             if not self.passes:
                 why = Unsupported(f"the fit of {type(inner).__name__} is no sum over rows")
                 return self._single(own, self._stays(_joined(name, own), inner, rows, target, why))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -34,6 +35,9 @@ WRITTEN: Mapping[Any, ElementFunction] = {
     np.sign: lambda k, v: sign(k, v),
 }
 """Those that are written with others."""
+
+CONSTANTS = (np, math)
+"""Modules whose numbers do not change."""
 
 COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
@@ -147,6 +151,8 @@ class _Reader:
 
     def _constant(self, node: ast.expr) -> Scalar:
         found = self._known(node)
+        if isinstance(node, ast.Attribute) and self._known(node.value) not in CONSTANTS:
+            raise _not_read(node, "is an attribute, which may change before the function is called")
         if type(found) not in (int, float):
             raise _not_read(node, "is no number that Python knows when the function is read")
         return self._k.constant(float(found), self._dtype)

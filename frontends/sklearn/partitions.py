@@ -13,7 +13,7 @@ import numpy as np
 from tilework.frontends.sklearn.emitter import Array, Unsupported
 from tilework.frontends.sklearn.training_data import Rows, RowsAndTarget, middle
 from tilework.runtime.pipelines.cluster import Pass, states_of_partitions
-from tilework.runtime.pipelines.columns import between, column, taken
+from tilework.runtime.pipelines.columns import between, column, taken, without_na
 from tilework.runtime.pipelines.dictionary import Dictionary
 from tilework.runtime.pipelines.encoded import EncodedColumn
 from tilework.runtime.pipelines.folding import BLOCK, State
@@ -59,7 +59,9 @@ def described(partition: Any) -> Described:
             parts.append(Part((Input(key, "float64"),)))
     places = data.sample_places(parts)
     words = [key for key, dtype in data.dtypes.items() if dtype is None]
-    return Described(len(data), taken(partition, places), places, {key: counted(partition, key) for key in words})
+    return Described(
+        len(data), without_na(taken(partition, places)), places, {key: counted(partition, key) for key in words}
+    )
 
 
 def counted(partition: Any, key: Any) -> tuple[tuple[Any, ...], Array]:

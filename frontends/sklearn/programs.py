@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+import io
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -19,6 +21,7 @@ from tilework.dialects.support.diagnostics import CompileError
 from tilework.dialects.support.registration import make_context
 from tilework.driver.phases import run_phase
 from tilework.frontends.sklearn.emitter import Unsupported
+from tilework.frontends.sklearn.fitted_state import read_by
 from tilework.runtime.module import Module
 from tilework.runtime.pipelines.interface import Input, Part
 
@@ -54,12 +57,21 @@ class Recent(Generic[Key, Value]):
         return value
 
 
+class _Keys(pickle.Pickler):
+    """Writes values, and of a function what it reads from around it, which its name does not say."""
+
+    def persistent_id(self, obj: object) -> Any:
+        return read_by(obj) if inspect.isfunction(obj) else None
+
+
 def key_of(*parts: object) -> bytes | None:
-    """What stands for values where programs made of them are looked up; None for a function without a name."""
+    """What stands for values where programs made of them are looked up; None for what cannot be written."""
+    written = io.BytesIO()
     try:
-        return pickle.dumps(parts)
+        _Keys(written).dump(parts)
     except (pickle.PicklingError, AttributeError, TypeError):
         return None
+    return written.getvalue()
 
 
 Watcher = Callable[[str, ModuleOp], object]

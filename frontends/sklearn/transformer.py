@@ -10,6 +10,7 @@ from tilework.frontends.sklearn.application import Application
 from tilework.frontends.sklearn.barriers import Fit, Fitted
 from tilework.frontends.sklearn.emitter import Unsupported
 from tilework.frontends.sklearn.engine import Engine
+from tilework.frontends.sklearn.fitted_state import state_of
 from tilework.frontends.sklearn.optimized import Optimized, require_here
 from tilework.frontends.sklearn.training_data import require_dense
 from tilework.frontends.sklearn.untyped import issparse
@@ -29,6 +30,7 @@ class OptimizedTransformer(Optimized):
     def __init__(self, estimator: Any, engine: Engine, *, strict: bool = False):
         super().__init__(estimator, engine, strict=strict)
         self._application: Application | None = None
+        self._state: Any = None
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:  # noqa: N803  as scikit-learn calls them
         """Fit to rows, and transform the same rows. Raises as the estimator does."""
@@ -44,8 +46,9 @@ class OptimizedTransformer(Optimized):
         """What the fitted estimator makes of rows. Raises as it does."""
         if issparse(X):
             return self.fitted.transform(X)
-        if self._application is None:
-            self._application = Application(self.fitted, self._engine)
+        state = state_of(self.fitted)
+        if self._application is None or state != self._state:  # attributes may have been set since
+            self._application, self._state = Application(self.fitted, self._engine), state
         return self._told(self._application.of_rows(X if is_partitioned(X) else as_rows(X)))
 
     def _fit(self, rows: Any, target: Any, params: Mapping[str, Any]) -> str:
@@ -60,6 +63,7 @@ class OptimizedTransformer(Optimized):
         fit, self._application = Fit(self._engine), None
         part = fit.of("", self.fitted, rows, target)
         self.fitted, self._application = part.estimator, part.application
+        self._state = state_of(self.fitted)
         self._explanation = fit.explanation()
         self._refuse(fit.barriers)
         return part

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -86,10 +87,31 @@ def numpy_sample(values: Any) -> Array:
 
 
 def objects(values: Any) -> Array:
-    """A column as Python objects."""
+    """A column as Python objects, of which NaN stands for a missing value that pandas calls NA."""
     if _is_of(values, "pandas", "Series"):
-        return values.to_numpy(dtype=object)
-    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values).astype(object)
+        return _without_na(values.to_numpy(dtype=object))
+    return _without_na(np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values).astype(object))
+
+
+def _without_na(values: Array) -> Array:
+    pandas = sys.modules.get("pandas")
+    if pandas is None:
+        return values
+    absent = [i for i in np.flatnonzero(pandas.isna(values)) if values[i] is pandas.NA]
+    if absent:
+        values = values.copy()
+        values[absent] = math.nan
+    return values
+
+
+def without_na(frame: Any) -> Any:
+    """A frame of pandas with NaN for every missing word, which scikit-learn knows; NA it refuses."""
+    found = {key: column(frame, key) for key in frame.columns}
+    words = [key for key, values in found.items() if dtype_of(values) is None and values.hasnans]
+    made = frame.copy() if words else frame
+    for key in words:
+        made[key] = type(found[key])(objects(found[key]), frame.index, dtype=object)
+    return made
 
 
 def arrow(values: Any) -> Any:
@@ -163,10 +185,3 @@ def between(rows: Any, start: int, stop: int) -> Any:
     if _is_of(rows, "pandas", "DataFrame"):
         return rows.iloc[start:stop]
     return rows.slice(start, stop - start) if _is_of(rows, "pyarrow", "Table") else rows[start:stop]
-
-
-def selected(rows: Any, keys: Sequence[Any]) -> Any:
-    """A frame with these columns, in this order; an array as it is."""
-    if is_array(rows):
-        return rows
-    return rows.select(list(keys)) if _is_of(rows, "pyarrow", "Table") else rows[list(keys)]

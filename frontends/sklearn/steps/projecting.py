@@ -62,8 +62,7 @@ class Components(FittedStep):
             kept = columns  # all of them, of which `finish` takes the first
         if not is_exactly(kept, int):
             raise Unsupported(f"PCA(n_components={kept!r})")
-        small = columns <= 1000 and rows >= 10 * columns  # what scikit-learn's `auto` looks at
-        exact = small or max(rows, columns) <= 500 or kept >= 0.8 * min(rows, columns)
+        exact = _is_tall(rows, columns) or max(rows, columns) <= 500 or kept >= 0.8 * min(rows, columns)
         if estimator.svd_solver not in ("full", "covariance_eigh") and (estimator.svd_solver != "auto" or not exact):
             raise Unsupported(f"PCA(svd_solver={estimator.svd_solver!r}), which does not find all components")
         if rows <= columns or kept > columns:
@@ -94,9 +93,11 @@ class Components(FittedStep):
         variances, kept = vectors["variances"], vectors["components"].shape[1]
         if is_exactly(fitted.n_components, float):
             shares = np.cumsum(variances) / variances.sum()
-            kept = int((shares <= fitted.n_components).sum()) + 1
+            kept = (shares <= fitted.n_components).sum() + 1
         fitted.mean_, fitted.components_ = vectors["centre"], vectors["components"].T[:kept]
         fitted.n_samples_, fitted.n_components_ = rows, kept
+        if fitted.svd_solver == "auto":
+            fitted._fit_svd_solver = "covariance_eigh" if _is_tall(rows, len(variances)) else "full"  # noqa: SLF001
         fitted.explained_variance_ = variances[:kept]
         fitted.explained_variance_ratio_ = variances[:kept] / variances.sum()
         fitted.singular_values_ = np.sqrt(variances[:kept] * (rows - 1))
@@ -109,3 +110,8 @@ class Components(FittedStep):
         product = e.insert(MatmulOp.of(x.value, vectors["components"], origin=StringAttr("pca")))
         made = e.map(Numbers(product), [vectors["mean"]], subtract)
         return e.map(made, [vectors["deviations"]], divide) if estimator.whiten else made
+
+
+def _is_tall(rows: int, columns: int) -> bool:
+    """Whether scikit-learn's `auto` takes eigenvectors of the covariance."""
+    return columns <= 1000 and rows >= 10 * columns

@@ -14,10 +14,10 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, OrdinalEncoder, RobustScaler, StandardScaler
 
 import tilework as tw
 from tilework import pipelines
@@ -109,6 +109,19 @@ def test_a_value_that_one_partition_has_is_known_to_all(client: Any):
     assert found.infrequent_categories_[0].tolist() == ["rare"]
 
 
+@pytest.mark.parametrize(
+    "steps",
+    [[OneHotEncoder(sparse_output=False)], [SimpleImputer(strategy="most_frequent"), OrdinalEncoder()]],
+    ids=["encoded", "filled"],
+)
+def test_missing_words_of_partitions_are_nan(client: Any, steps: list[Any]):
+    """Dask calls them NA, which scikit-learn refuses."""
+    words = np.array(["p", np.nan, "q", "p"], object)
+    frame = pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame({"v": words}), npartitions=2)
+    found = pipelines.optimize(make_pipeline(*steps), strict=True, client=client).fit_transform(frame).compute()
+    np.testing.assert_array_equal(found, make_pipeline(*steps).fit_transform(words[:, None]))
+
+
 def test_a_killed_worker_and_partitions(client: Any):
     rows, target = table()
     frame = client.persist(partitioned(rows))
@@ -124,10 +137,17 @@ def test_a_killed_worker_and_partitions(client: Any):
     ("estimator", "why"),
     [
         (make_pipeline(RobustScaler()), "the fit of RobustScaler is no sum over rows"),
+        (make_pipeline(scaled(), RobustScaler(), MinMaxScaler()), "the fit of RobustScaler is no sum over rows"),
+        (
+            make_column_transformer((MinMaxScaler(), ["age"]), (RobustScaler(), ["pay"])),
+            "the fit of RobustScaler is no sum over rows",
+        ),
+        (make_pipeline(scaled(), LogisticRegression()), "the fit of LogisticRegression is no sum over rows"),
+        (make_pipeline(scaled(), Ridge(positive=True)), "Ridge\\(positive=True\\)"),
         (make_pipeline(SimpleImputer(strategy="most_frequent")), "numbers of a Dask frame, are not told apart"),
         (GridSearchCV(Ridge(positive=True), {"alpha": [1.0, 2]}), "Ridge\\(positive=True\\)"),
     ],
-    ids=["scaler", "counts", "search"],
+    ids=["scaler", "middle", "branch", "predictor", "ridge", "counts", "search"],
 )
 def test_what_needs_rows_that_are_here_is_refused(client: Any, estimator: Any, why: str):
     rows, target = table()
@@ -140,6 +160,11 @@ def test_a_frame_of_dask_needs_a_client():
     frame = partitioned(table()[0])
     with pytest.raises(tw.UsageError, match="a frame of Dask is given: pipelines.optimize"):
         pipelines.optimize(scaled()).fit(frame[["age", "pay"]])
+
+
+def test_what_is_no_client_is_refused():
+    with pytest.raises(tw.UsageError, match="takes a Client of dask.distributed, not a str"):
+        pipelines.optimize(scaled(), client="tcp://127.0.0.1:1")
 
 
 def test_an_infinite_number_is_refused_by_a_worker(client: Any):

@@ -40,6 +40,7 @@ from sklearn.preprocessing import (
 import tilework as tw
 from tilework import pipelines
 from tilework.frontends.sklearn.transformer import OptimizedTransformer
+from tilework.runtime.pipelines.dictionary import Dictionary
 from tilework.runtime.pipelines.encoded import EncodedColumn
 from tilework.runtime.pipelines.folding import BLOCK
 
@@ -223,6 +224,11 @@ def test_components(options: dict[str, Any]):
     rows = rng.standard_normal((60, 4)) * [1, 5, 0.1, 2] + [1e3, 0, 0, 7]
     for estimator in (PCA(**options), make_pipeline(StandardScaler(), PCA(**options))):
         check(estimator, rows)
+    for count in (60, 30):
+        found, expected = OptimizedTransformer(PCA(**options), INTERPRETED).fit(rows[:count]), PCA(**options)
+        expected.fit(rows[:count])
+        assert type(found.n_components_) is type(expected.n_components_)
+        assert found._fit_svd_solver == expected._fit_svd_solver
 
 
 def large(rows: int) -> pd.DataFrame:
@@ -459,6 +465,26 @@ def test_values_that_are_told_apart(values: Any):
     for value, place in zip(found.values, found.places, strict=True):
         if value == value and value is not None and value in expected:
             assert expected[place] == value
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(["b", "a", None, "b"], dtype="string"),
+        pd.Series(["b", "a", None, "b"], dtype="string[python]"),
+        pd.Series(["b", "a", None, "b"], dtype="string").astype("category"),
+        pd.Series(["b", "a", pd.NA, "b"], dtype=object),
+        np.array(["b", "a", pd.NA, "b"], object),
+    ],
+    ids=["arrow", "python", "category", "objects", "array"],
+)
+def test_a_word_that_pandas_calls_na_is_missing(column: Any):
+    found = EncodedColumn.of(column)
+    assert repr(found.ordered) == "('a', 'b', nan)"
+    assert Dictionary(found.ordered).codes(column).tolist() == [1, 0, 2, 1]
+    assert Dictionary(("a", "b")).codes(column[:3]).tolist() == [1, 0, -1]
+    with pytest.raises(TypeError, match="NAType"):  # as scikit-learn itself
+        OptimizedTransformer(OrdinalEncoder(), INTERPRETED).fit(pd.DataFrame({"v": pd.array(["b", None], "string")}))
 
 
 def test_what_is_not_fitted_does_not_transform():
