@@ -11,6 +11,7 @@ from xdsl.ir import Attribute
 
 from tilework.dialects.bag import ComprehensionOp, FilterOp, FoldOp, MapOp, RowsOp, bag_of, keys_compared, same_key
 from tilework.dialects.te.builder import KernelBuilder, Scalar
+from tilework.frontends.quoted.functions import OF_NUMBERS, called
 from tilework.frontends.quoted.values import Bag, Constant, Number, OneDictionary, Value, not_known, text_of
 from tilework.transforms.bag.row_function import RowFunction
 
@@ -23,17 +24,19 @@ Look = Callable[[ast.expr], Value]
 COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
-FUNCTIONS = ("abs", "sqrt", "log", "log1p", "exp", "floor", "ceil", "tanh")
-"""Functions of a number, by the names that they have in `math`, numpy or Python."""
 
 
 class RowReader:
-    """Reads expressions about a row of each table, for which names stand, and writes a function of these rows."""
+    """Reads expressions about a row of each table, for which names stand, and writes a function of these rows.
 
-    def __init__(self, rows: Mapping[str, Bag], look: Look):
+    functions: the names by which functions are known, by what is written.
+    """
+
+    def __init__(self, rows: Mapping[str, Bag], look: Look, functions: Mapping[str, str]):
         self._names = [*rows]
         self._bags = [*rows.values()]
         self._look = look
+        self._functions = functions
         self._row = RowFunction(*(bag_of(bag.value) for bag in self._bags))
         self._k = KernelBuilder("row")
 
@@ -121,8 +124,10 @@ class RowReader:
                 return self._joined(isinstance(op, ast.And), [self._scalar(value) for value in values])
             case ast.IfExp(test=test, body=body, orelse=other):
                 return self._k.select(self._scalar(test), self._scalar(body), self._scalar(other))
-            case ast.Call(func=function, args=[argument]) if _name(function) in FUNCTIONS:
-                return self._k.call(_name(function), self._scalar(argument))
+            case ast.Call(func=function, args=[argument], keywords=[]) if (
+                name := called(self._functions, function)
+            ) in OF_NUMBERS:
+                return self._k.call(name, self._scalar(argument))
             case _:
                 return self._outside(node)
 
@@ -198,12 +203,3 @@ class RowReader:
         if isinstance(found, Number) and found.labels is None:
             return Scalar(self._row.scalar(found.value), self._k)
         raise not_known(node, f"{text_of(node)} is no number that a row can be given")
-
-
-def _name(function: ast.expr) -> str:
-    """The last part of the name of a function."""
-    match function:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-        case _:
-            return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,59 @@ def test_a_function_that_is_not_quoted_says_so():
 def test_what_is_no_function_of_python_is_not_quoted(given: Any):
     with pytest.raises(tw.UsageError, match="is written with def; a .* is given"):
         pipelines.quote(given)
+
+
+def floor(x: Any) -> Any:
+    """Has the name of a function that is known."""
+    return x - 100
+
+
+root = math.sqrt
+
+
+class Own:
+    """Has a method with the name of a function that is known."""
+
+    exp = staticmethod(floor)
+
+
+def own_floor(table: DataBag):
+    return sum(floor(p.age) for p in table)
+
+
+def own_exp(table: DataBag):
+    return sum(Own.exp(p.age) for p in table)
+
+
+def own_of_vector(table: DataBag):
+    return Own.exp(table.to_vector("age"))
+
+
+def local_function(table: DataBag, abs: Any):  # noqa: A002
+    return sum(abs(p.age) for p in table)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (own_floor, "floor\\(p.age\\) is not known"),
+        (own_exp, "the name Own is not known"),
+        (own_of_vector, "the name Own is not known"),
+        (local_function, "abs\\(p.age\\) is not known"),
+    ],
+)
+def test_functions_are_known_by_what_they_are_not_by_their_names(function: Any, message: str):
+    tables = [people()] * len(Quoted(function, Interpreted).parameters)  # type: ignore[arg-type]
+    with pytest.raises(tw.UsageError, match=f"line {function.__code__.co_firstlineno + 1}: {message}"):
+        call(function, *tables)
+
+
+def test_a_function_that_is_known_has_any_name():
+    def sums(table: DataBag):
+        return sum(root(p.age) + math.floor(p.pay) + np.fabs(p.pay) for p in table)
+
+    frame = people()
+    assert call(sums, frame) == pytest.approx((np.sqrt(frame.age) + np.floor(frame.pay) + np.abs(frame.pay)).sum())
 
 
 def features(table: DataBag):
