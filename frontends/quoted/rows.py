@@ -173,22 +173,36 @@ class RowReader:
                 raise not_known(node, f"the operator of {text_of(node)} is not known")
 
     def _compare(self, node: ast.expr, left: ast.expr, comparison: ast.cmpop, right: ast.expr) -> Scalar:
+        if self._words(left) is not None:
+            return self._compare_words(node, left, comparison, right)
+        if self._words(right) is not None:
+            return self._compare_words(node, right, comparison, left)
         relation = COMPARISONS.get(type(comparison))
         if relation is None:
             raise not_known(node, f"the comparison of {text_of(node)} is not known")
-        values = self._words(left)
-        if values is None:
-            return self._scalar(left).compare(relation, self._scalar(right))
-        others = self._words(right)
-        if others is not None and relation == "eq":
+        return self._scalar(left).compare(relation, self._scalar(right))
+
+    def _compare_words(self, node: ast.expr, column: ast.expr, comparison: ast.cmpop, other: ast.expr) -> Scalar:
+        """Whether words of a column are those of another column, are one word, or are missing."""
+        values, others = self._words(column), self._words(other)
+        assert values is not None
+        if others is not None and isinstance(comparison, ast.Eq):
             if values != others:
                 raise OneDictionary(values, others)
-            return same_key(self._k, self._scalar(left), self._scalar(right))
-        wanted = None if others is not None else self._look(right)
-        if relation not in ("eq", "ne") or not isinstance(wanted, Constant):
-            raise not_known(node, f"words are compared with one word by == or !=, not as {text_of(node)}")
-        code = values.index(wanted.value) if wanted.value in values else len(values)
-        return self._scalar(left).compare(relation, self._k.constant(code, i32))
+            return same_key(self._k, self._scalar(column), self._scalar(other))
+        wanted = None if self.column_of(other) is not None else self._look(other)
+        match comparison, wanted:
+            case ast.Eq() | ast.Is(), Constant(value=None):
+                return self._scalar(column).compare("lt", self._k.constant(0, i32))
+            case ast.NotEq() | ast.IsNot(), Constant(value=None):
+                return self._scalar(column).compare("ge", self._k.constant(0, i32))
+            case ast.Eq() | ast.NotEq(), Constant(value=word) if _may_be_among(word, values):
+                code = values.index(word) if word in values else len(values)
+                return self._scalar(column).compare(COMPARISONS[type(comparison)], self._k.constant(code, i32))
+            case ast.Eq() | ast.NotEq(), Constant():
+                raise not_known(node, f"{text_of(node)} compares words with what is none of their kind")
+            case _:
+                raise not_known(node, f"words are compared with one word by == or !=, not as {text_of(node)}")
 
     def _joined(self, both: bool, conditions: Sequence[Scalar]) -> Scalar:
         joined = conditions[0]
@@ -203,3 +217,9 @@ class RowReader:
         if isinstance(found, Number) and found.labels is None:
             return Scalar(self._row.scalar(found.value), self._k)
         raise not_known(node, f"{text_of(node)} is no number that a row can be given")
+
+
+def _may_be_among(wanted: object, values: Sequence[Any]) -> bool:
+    """Whether a word or number is of a kind that there is among values, if there are any."""
+    kind = next((kind for kind in (str, int | float) if isinstance(wanted, kind)), None)
+    return kind is not None and (not values or any(isinstance(value, kind) for value in values))

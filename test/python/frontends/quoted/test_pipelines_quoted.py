@@ -89,6 +89,23 @@ def test_compiled():
     assert pipelines.quote(summary)(frame) == pytest.approx(call(summary, frame), rel=1e-12)
 
 
+def missing(table: DataBag):
+    """Written in all ways in which a word can be missing."""
+    unequal = table.filter(lambda p: p.town != None).count()  # noqa: E711
+    other = table.filter(lambda p: p.town is not None).count()
+    equal = table.filter(lambda p: p.town == None).count()  # noqa: E711
+    mirrored = table.filter(lambda p: None is p.town).count()
+    return unequal, other, equal, mirrored, sum(1 for p in table if "Ulm" == p.town)
+
+
+def test_a_missing_word_is_none():
+    frame = people()
+    known = int(frame.town.notna().sum())
+    lost = len(frame) - known
+    assert call(missing, frame) == (known, known, lost, lost, (frame.town == "Ulm").sum())
+    assert call(missing, frame.assign(town=None)) == (0, 0, len(frame), len(frame), 0)
+
+
 def while_loop(table: DataBag):
     while True:
         pass
@@ -106,6 +123,22 @@ def wrong_word(table: DataBag):
     return sum(p.pay for p in table if p.town < "Ulm")
 
 
+def number_for_word(table: DataBag):
+    return sum(p.pay for p in table if p.town == 1)
+
+
+def word_for_number(table: DataBag):
+    return sum(p.pay for p in table if p.pay == "Ulm")
+
+
+def number_missing(table: DataBag):
+    return sum(p.pay for p in table if p.pay is None)
+
+
+def word_and_number(table: DataBag):
+    return sum(p.pay for p in table if p.pay == p.town)
+
+
 def wrong_method(table: DataBag):
     return table.sort("pay")
 
@@ -121,6 +154,10 @@ def constant(table: DataBag):
         (joined, 2, "rows of several tables need an `if` by which words of both are equal"),
         (wrong_column, 1, "the table has no column height; it has age, pay, town"),
         (wrong_word, 1, "words are compared with one word by == or !=, not as p.town < 'Ulm'"),
+        (number_for_word, 1, "p.town == 1 compares words with what is none of their kind"),
+        (word_for_number, 1, "'Ulm' is no number that a row can be given"),
+        (number_missing, 1, "the comparison of p.pay is None is not known"),
+        (word_and_number, 1, "words are compared with one word by == or !=, not as p.pay == p.town"),
         (wrong_method, 1, "table.sort\\('pay'\\) is not known"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
