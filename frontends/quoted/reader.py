@@ -254,17 +254,22 @@ class Reader:
     def _aggregate(self, node: ast.expr, method: str, bag: Bag, column: str | None, by: str | None) -> Number:
         reader = self._rows({"row": bag})
         labels = None if by is None else bag.dictionaries[by]
+        one = ("add", reader.constant(1.0))
         if column is None:
-            return Number(self._inserted(reader.fold([("add", reader.constant(1.0))], by)), labels, is_count=True)
+            count = self._inserted(reader.fold([one], by))
+            return Number(count, labels, None if by is None else count, is_count=True)
         number = reader.number(ast.copy_location(_column(column), node))
-        if method in KINDS:
-            return Number(self._inserted(reader.fold([(KINDS[method], number)], by)), labels)
-        fold = reader.fold([("add", number), ("add", reader.constant(1.0))], by)
+        if by is None and method in KINDS:
+            return Number(self._inserted(reader.fold([(KINDS[method], number)])))
+        fold = reader.fold([(KINDS.get(method, "add"), number), one], by)
         self._insert(fold)
         total, count = fold.results
+        rows = None if by is None else count
+        if method in KINDS:
+            return Number(total, labels, rows)
         if method == "count":
-            return Number(count, labels, is_count=True)
-        mean = self._number_op(graph.DivOp, total, count, labels=labels)
+            return Number(count, labels, rows, is_count=True)
+        mean = Number(self._number_op(graph.DivOp, total, count), labels, rows)
         if method == "mean":
             return mean
         if by is not None:
@@ -278,15 +283,23 @@ class Reader:
         left = ast.BinOp(_column(column), ast.Sub(), ast.Name("the mean"))
         square = reader.number(ast.fix_missing_locations(ast.copy_location(ast.BinOp(left, ast.Mult(), left), node)))
         total = self._inserted(reader.fold([("add", square)]))
-        return self._number_op(graph.SqrtOp, self._number_op(graph.DivOp, total, count).value)
+        return Number(self._number_op(graph.SqrtOp, self._number_op(graph.DivOp, total, count)))
 
     # -- numbers and names
 
     def _computed(self, node: ast.expr, op: ast.operator, a: Value, b: Value) -> Value:
         if isinstance(a, Matrix | Part) or isinstance(b, Matrix | Part):
             return self._algebra.computed(node, type(op), a, b)
-        labels = next((x.labels for x in (a, b) if isinstance(x, Number) and x.labels is not None), None)
-        return self._number_op(SIGNS[type(op)], self._as_number(node, a), self._as_number(node, b), labels=labels)
+        made = self._number_op(SIGNS[type(op)], self._as_number(node, a), self._as_number(node, b))
+        match [x for x in (a, b) if isinstance(x, Number) and x.rows is not None]:
+            case [Number(labels=labels, rows=rows)]:
+                return Number(made, labels, rows)
+            case [Number(labels=labels, rows=SSAValue() as rows), Number(labels=others, rows=SSAValue() as more)]:
+                if labels != others:
+                    raise not_known(node, f"{text_of(node)} computes with groups by different words")
+                return Number(made, labels, rows if rows is more else self._number_op(graph.MulOp, rows, more))
+            case _:
+                return Number(made)
 
     def _number(self, node: ast.expr) -> SSAValue:
         return self._as_number(node, self.value(node))
@@ -299,8 +312,8 @@ class Reader:
             return self._inserted(arith.ConstantOp(array))
         raise not_known(node, f"{text_of(node)} is no number")
 
-    def _number_op(self, operator: Any, *operands: SSAValue, labels: tuple[Any, ...] | None = None) -> Number:
-        return Number(self._inserted(operator.of(*operands)), labels)
+    def _number_op(self, operator: Any, *operands: SSAValue) -> SSAValue:
+        return self._inserted(operator.of(*operands))
 
     def _rows(self, rows: Mapping[str, Bag]) -> RowReader:
         return RowReader(rows, self.value, self._functions)

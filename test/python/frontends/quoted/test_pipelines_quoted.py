@@ -72,6 +72,36 @@ def test_groups():
     assert least == frame.age.min()
 
 
+def of_those_left(table: DataBag):
+    old = table.filter(lambda p: p.age > LIMIT).group_by("town")
+    return old.sum("pay"), old.count(), old.mean("pay"), old.min("pay"), old.sum("pay") / table.group_by("town").count()
+
+
+@pytest.mark.parametrize("run", [call, lambda f, table: pipelines.quote(f)(table)], ids=["interpreted", "compiled"])
+def test_groups_without_rows_are_left_out(run: Any):
+    frame = pd.DataFrame({"town": ["Ulm", "Bonn", "Ulm", None], "age": [17.0, 40.0, 60.0, 70.0], "pay": [1.0, 0, 3, 4]})
+    assert run(of_those_left, frame.assign(age=frame.age - 30)) == (
+        {"Ulm": 3.0},
+        {"Ulm": 1},
+        {"Ulm": 3.0},
+        {"Ulm": 3.0},
+        {"Ulm": 1.5},
+    )
+    sums, counts, means, least, shares = run(of_those_left, frame)
+    assert (sums, counts, means) == ({"Bonn": 0.0, "Ulm": 3.0}, {"Bonn": 1, "Ulm": 1}, {"Bonn": 0.0, "Ulm": 3.0})
+    assert (least, shares) == ({"Bonn": 0.0, "Ulm": 3.0}, {"Bonn": 0.0, "Ulm": 1.5})
+
+
+def two_columns_of_groups(table: DataBag):
+    return table.group_by("town").count() / table.group_by("land").count()
+
+
+def test_groups_by_different_words_are_not_combined():
+    frame = people()
+    with pytest.raises(tw.UsageError, match="computes with groups by different words"):
+        call(two_columns_of_groups, frame.assign(land=frame.town.map({"Ulm": "BW", "Bonn": "NRW"})))
+
+
 def test_all_folds_are_one_pass_and_columns_that_nobody_reads_go():
     quoted = pipelines.quote(summary)
     assert quoted.show(people()).count("bag.fold") == 4
