@@ -15,7 +15,7 @@ from xdsl.ir import Block, Region
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import var
-from tilework.dialects.bag import BagType, DictType
+from tilework.dialects.bag import BagType, ComprehensionOp, DictType
 from tilework.dialects.support.registration import make_context
 from tilework.driver.ir_printer import PrintingOptions, ir_text
 from tilework.frontends.quoted.functions import Functions
@@ -114,6 +114,11 @@ class Quoted:
     def _compiled(self, inputs: list[Columns], around: _Around) -> _Program:
         module, inputs, result = self._read(inputs, around)
         optimized("optimize-bags", module)
+        if any(isinstance(op, ComprehensionOp) for op in module.walk()):
+            raise UsageError(
+                f"{self.__name__}, rows keep a column that is called as a column of words of a table before theirs, "
+                "which is compared with a third table: let the table whose columns are kept be the first"
+            )
         [function] = module.ops
         assert isinstance(function, FuncOp)
         types = function.function_type.inputs
@@ -158,7 +163,7 @@ class Quoted:
         around = {**self._function.__globals__, **inspect.getclosurevars(self._function).nonlocals}
         used = {node.id for node in ast.walk(self._definition) if isinstance(node, ast.Name)}
         known = {name: around[name] for name in sorted(used & around.keys())}
-        constants = {n: value for n, value in known.items() if isinstance(value, int | float | str | list | tuple)}
+        constants: dict[str, Any] = {n: v for n, v in known.items() if isinstance(v, int | float | str | list | tuple)}
         return _Around(constants, self._functions.known(self._function, known))
 
 

@@ -178,7 +178,7 @@ class Reader:
         reader = self._rows(tables)
         conditions = [inner for generator in rows.generators for test in generator.ifs for inner in _parts(test)]
         guards = [reader.truth(condition) for condition in conditions]
-        if sum(map(reader.joins, guards)) < len(tables) - 1:
+        if not reader.are_joined(guards):
             raise not_known(rows, "rows of several tables need an `if` by which words of both are equal")
         self._filters += 1
         name = f"K{self._filters}"

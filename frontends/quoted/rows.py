@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, f64, i1, i32
@@ -56,10 +57,20 @@ class RowReader:
             raise not_known(node, f"{text_of(node)} is no condition")
         return made
 
-    def joins(self, condition: Scalar) -> bool:
-        """Whether a condition is that words of rows of two tables are equal."""
-        words = keys_compared(condition.value)
-        return words is not None and len({self._row.table_of(word) for word in words}) == 2
+    def are_joined(self, guards: Sequence[Scalar]) -> bool:
+        """Whether conditions join all tables, of which always two are joined that stand beside each other.
+
+        A condition joins two tables if it is that words of rows of both are equal.
+        """
+        words = [keys_compared(guard.value) for guard in guards]
+        pairs = [{self._row.table_of(word) for word in compared} for compared in words if compared is not None]
+        groups = [{table} for table in range(len(self._bags))]
+        while len(groups) > 1:
+            beside = [i for i, (a, b) in enumerate(pairwise(groups)) if any(pair & a and pair & b for pair in pairs)]
+            if not beside:
+                return False
+            groups[beside[0] : beside[0] + 2] = [groups[beside[0]] | groups[beside[0] + 1]]
+        return True
 
     def constant(self, value: float) -> Scalar:
         """The same number for each row."""
