@@ -48,14 +48,14 @@ class KernelCache:
             entry = path.read_bytes()
         except OSError:
             return None
-        content = _decode(entry)
+        content = _decode(key, entry)
         if content is not None:
             self._mark_used(path)
         return content
 
     def put(self, key: str, object_code: bytes, metadata: dict[str, Any]) -> None:
         """Store an entry whole or not at all. `metadata` must be JSON. Never fails: see the warning."""
-        entry = _encode(object_code, metadata)
+        entry = _encode(key, object_code, metadata)
         path = self._path(key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -169,18 +169,22 @@ def _sources(root: Path) -> Iterator[Path]:
         yield from (path for path in package.parent.rglob("*") if path.suffix in (".py", ".mlir", ".ll"))
 
 
-def _encode(object_code: bytes, metadata: dict[str, Any]) -> bytes:
-    """Magic, digest of the rest, length of the metadata, metadata, object code."""
+def _encode(key: str, object_code: bytes, metadata: dict[str, Any]) -> bytes:
+    """Magic, digest of the key and the rest, length of the metadata, metadata, object code."""
     text = json.dumps(metadata, sort_keys=True).encode()
     body = len(text).to_bytes(_LENGTH_BYTES, "little") + text + object_code
-    return _MAGIC + hashlib.sha256(body).digest() + body
+    return _MAGIC + _digest(key, body) + body
 
 
-def _decode(entry: bytes) -> tuple[bytes, dict[str, Any]] | None:
-    """The content of an entry, or None where it is truncated, damaged or of another format."""
+def _digest(key: str, body: bytes) -> bytes:
+    return hashlib.sha256(key.encode() + b"\n" + body).digest()
+
+
+def _decode(key: str, entry: bytes) -> tuple[bytes, dict[str, Any]] | None:
+    """The content of an entry, or None where it is truncated, damaged, of another key or of another format."""
     start = len(_MAGIC) + _DIGEST_BYTES
     body = entry[start:]
-    if not entry.startswith(_MAGIC) or hashlib.sha256(body).digest() != entry[len(_MAGIC) : start]:
+    if not entry.startswith(_MAGIC) or _digest(key, body) != entry[len(_MAGIC) : start]:
         return None
     end = _LENGTH_BYTES + int.from_bytes(body[:_LENGTH_BYTES], "little")
     return body[end:], json.loads(body[_LENGTH_BYTES:end])

@@ -47,7 +47,10 @@ def tasks_of_network(
         tasks.setdefault(task.key, task)
         calls[task.key] = calls.get(task.key, 0) + 1
     if not tasks:
-        raise TileworkError("the model has no kernel to tune: on the host, with sizes that are numbers")
+        symbols = dict.fromkeys(s for kernel in kernels.values() for s in kernel.symbols)
+        open_ = f"its sizes {', '.join(symbols)} are symbols: export it with numbers for these"
+        why = open_ if symbols else "none runs on the host"
+        raise TileworkError(f"the model has no kernel to tune: {why}")
     return {task: calls[key] for key, task in tasks.items()}
 
 

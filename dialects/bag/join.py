@@ -22,8 +22,8 @@ class JoinOp(MatrixOp):
     """The pairs of a row of each table that have the same key; how many these are is called `rows`.
 
     They are in the order of the left rows, and for each of them in that of the right ones. Both keys, `on`, are codes
-    of one dictionary; a row with another value, -1, is in no pair. A pair has the columns of the left row, and those
-    that it `reads` of the right one under the names that it `writes`.
+    of one dictionary; a row with another value, -1, is in no pair. A pair has the columns of the right row that it
+    `reads`, under the names that it `writes`, and those columns of the left row that are called otherwise.
 
     %j = bag.join %people, %towns {on = ["town", "name"], reads = ["size"], writes = ["size"], rows = "J"}
         : (!bag.bag<N x [town: !bag.dict<3>]>, !bag.bag<M x [name: !bag.dict<3>, size: f64]>)
@@ -58,14 +58,12 @@ class JoinOp(MatrixOp):
         a, b = (column_of(bag, key) for bag, key in zip((left, right), self.keys, strict=True))
         if not isinstance(a, DictType) or a != b:
             raise VerifyException(f"keys are codes of one dictionary, not {a} and {b}")
-        columns = left.columns
-        for new, old in self.taken.items():
-            if new in columns:
-                raise VerifyException(f"the left table has a column {new} already")
-            columns[new] = column_of(right, old)
+        if len(self.taken) < len(self.writes):
+            raise VerifyException("a join writes two columns of one name")
+        columns = left.columns | {new: column_of(right, old) for new, old in self.taken.items()}
         optional = {new for new, old in self.taken.items() if old in right.may_be_missing}
-        rows = var(self.rows.data)
-        return [BagType.of(rows, columns, left.may_be_missing | optional, columnar=left.is_columnar)]
+        optional |= left.may_be_missing - self.taken.keys()
+        return [BagType.of(var(self.rows.data), columns, optional, columnar=left.is_columnar)]
 
     def evaluate(self, *inputs: Table) -> Table:
         left, right = inputs

@@ -98,22 +98,31 @@ class TopKOp(GraphOp):
                 def at(i: Expr) -> Sequence[Expr]:
                     return [i if n == axis else places.get(n, const(0)) for n in range(len(dims))]
 
-                def put(i: Expr) -> None:
-                    place = ordered.place(i)
-                    values.store(at(i), source[at(index_of(k, place))])
-                    indices.store(at(i), place)
+                def choose() -> None:
+                    _Heap(k, values, indices, at, count, largest).choose(lambda i: source[at(i)], dims[axis])
+
+                def sort() -> None:
+                    elements = Unsorted(k, lambda i: key_of(k, source[at(i)], descending=largest))
+                    pairs = zip(rest[::2], rest[1::2], strict=True)
+                    one, other = (Records(keys, order, index) for keys, order in pairs)
+                    ordered = RadixSort(k, key_type(x.dtype), (one, other)).sort(elements, dims[axis], count)
+
+                    def put(i: Expr) -> None:
+                        place = ordered.place(i)
+                        values.store(at(i), source[at(index_of(k, place))])
+                        indices.store(at(i), place)
+
+                    k.for_each([count], put, Kind.PARALLEL, [at_least(count, PARALLEL_WORK)])
 
                 if not sorts:
-                    _Heap(k, values, indices, at, count, largest).choose(lambda i: source[at(i)], dims[axis])
-                    return
-                elements = Unsorted(k, lambda i: key_of(k, source[at(i)], descending=largest))
-                one, other = (Records(keys, order, index) for keys, order in zip(rest[::2], rest[1::2], strict=True))
-                sort = RadixSort(k, key_type(x.dtype), (one, other))
-                if count == dims[axis]:
-                    ordered = sort.sort(elements, count)
+                    choose()
+                elif (dims[axis] - count).is_constant:
+                    sort()
                 else:
-                    ordered = sort.sort_first(elements, dims[axis], count)
-                k.for_each([count], put, Kind.PARALLEL, [at_least(count, PARALLEL_WORK)])
+                    with when(k, at_least(dims[axis], FEW * count)):
+                        choose()
+                    with when(k, less_than(dims[axis], FEW * count)):
+                        sort()
 
             is_worth_it = at_least(product(dims), PARALLEL_WORK)
             k.for_each([dims[i] for i in around], row, Kind.PARALLEL, [is_worth_it])
@@ -121,7 +130,7 @@ class TopKOp(GraphOp):
         return k.extern("top_k", [x], [*self.infer(), *records], write)[:2]
 
     def _are_many(self, extent: Expr) -> bool:
-        """Whether so many elements of a row are chosen that sorting takes less time than a heap."""
+        """Whether so many elements of a row may be chosen that sorting takes less time than a heap."""
         if not self.chosen.is_constant:
             return True
         count = self.chosen.offset

@@ -103,12 +103,10 @@ class RadixSort:
         self.counts = allocate(k, i64, BLOCKS * DIGITS)
         self.total = allocate(k, i64)
 
-    def sort(self, elements: Unsorted, extent: Expr) -> Records:
-        """Sort so many elements; returns where their records are."""
-        return self._sort(elements, extent, *self.records)
-
-    def sort_first(self, elements: Unsorted, extent: Expr, count: Expr) -> Records:
+    def sort(self, elements: Unsorted, extent: Expr, count: Expr) -> Records:
         """Sort the first ones of so many elements, `count` of them at least; returns where their records are."""
+        if count == extent:
+            return self._sort(elements, extent, *self.records)
         size = self._choose(elements, RowBlocks(extent), count)
         return self._sort(self.records[0], size, *reversed(self.records))
 

@@ -15,19 +15,19 @@ from xdsl.ir import Block, Region
 
 from tilework.algebra.errors import UsageError
 from tilework.algebra.index_expr import var
-from tilework.dialects.bag import BagType, DictType
-from tilework.dialects.support.registration import make_context
+from tilework.dialects.bag import BagType, ComprehensionOp, DictType
 from tilework.driver.ir_printer import PrintingOptions, ir_text
+from tilework.frontends.quoted.functions import Functions
 from tilework.frontends.quoted.reader import Reader
 from tilework.frontends.quoted.results import given, values_of
 from tilework.frontends.quoted.values import Bag, Constant, NotKnown, OneDictionary, Value
 from tilework.frontends.sklearn.programs import Compile, Recent, key_of, optimized, parts_of
 from tilework.frontends.sklearn.training_data import Rows
-from tilework.interpreters.graph import evaluate_function, find_function
+from tilework.interpreters.graph import evaluate_function
 from tilework.runtime.module import Module
 from tilework.runtime.pipelines.dictionary import Dictionary
 from tilework.runtime.pipelines.interface import Array, Input, Part
-from tilework.transforms.matrix.split_host import FINISH, SplitHost
+from tilework.transforms.matrix.split_host import FINISH, split_host
 
 Columns = dict[str, Input]
 """What is in the columns of a table, by their names."""
@@ -68,11 +68,12 @@ class Quoted:
         if not isinstance(definition, ast.FunctionDef):
             raise UsageError("a function that is quoted is written with def")
         self._definition = ast.increment_lineno(definition, first - 1)
+        self._functions = Functions(definition, {"DataBag": DataBag})
 
     def __call__(self, *tables: Any) -> Any:
         """What the function returns for tables. Raises UsageError with the line of what is not known."""
         data = [Rows(table) for table in tables]
-        program = self._program(self._inputs(data), self._constants())
+        program = self._program(self._inputs(data), self._around())
         arrays = [array for table, parts in zip(data, program.parts, strict=True) for array in _arrays(table, parts)]
         made = program.native(*arrays)
         results = list(made) if isinstance(made, tuple) else [made]
@@ -86,7 +87,7 @@ class Quoted:
 
     def program(self, *tables: Any, optimize: bool = False) -> ModuleOp:
         """The same as a module. Raises UsageError with the line of what is not known."""
-        module, _, _ = self._read(self._inputs([Rows(table) for table in tables]), self._constants())
+        module, _, _ = self._read(self._inputs([Rows(table) for table in tables]), self._around())
         if optimize:
             optimized("optimize-bags", module)
         return module
@@ -103,45 +104,46 @@ class Quoted:
             raise UsageError(f"{self.__name__} takes {count} tables, {len(data)} are given")
         return [{str(key): _input(table, key) for key in table.keys} for table in data]
 
-    def _program(self, inputs: list[Columns], constants: Mapping[str, Any]) -> _Program:
-        key = key_of(inputs, constants)
+    def _program(self, inputs: list[Columns], around: _Around) -> _Program:
+        key = key_of(inputs, around)
         if key is None:
-            return self._compiled(inputs, constants)
-        return self._programs.get(key) or self._programs.put(key, self._compiled(inputs, constants))
+            return self._compiled(inputs, around)
+        return self._programs.get(key) or self._programs.put(key, self._compiled(inputs, around))
 
-    def _compiled(self, inputs: list[Columns], constants: Mapping[str, Any]) -> _Program:
-        module, inputs, result = self._read(inputs, constants)
+    def _compiled(self, inputs: list[Columns], around: _Around) -> _Program:
+        module, inputs, result = self._read(inputs, around)
         optimized("optimize-bags", module)
+        if any(isinstance(op, ComprehensionOp) for op in module.walk()):
+            raise UsageError(
+                f"{self.__name__}, rows keep a column that is called as a column of words of a table before theirs, "
+                "which is compared with a third table: let the table whose columns are kept be the first"
+            )
         [function] = module.ops
         assert isinstance(function, FuncOp)
         types = function.function_type.inputs
         parts = [parts_of(type_, columns) for type_, columns in zip(types, inputs, strict=True)]
-        SplitHost().apply(make_context(), module)
-        finish = find_function(module, FINISH)
-        if finish is None:
-            return _Program(self._compile(module), parts, result)
-        finish.detach()
-        return _Program(self._compile(module), parts, result, ModuleOp([finish]))
+        finish = split_host(module)
+        return _Program(self._compile(module), parts, result, finish)
 
-    def _read(self, inputs: list[Columns], constants: Mapping[str, Any]) -> tuple[ModuleOp, list[Columns], Value]:
+    def _read(self, inputs: list[Columns], around: _Around) -> tuple[ModuleOp, list[Columns], Value]:
         """The program, the columns of each table as it takes them, and what it returns."""
         while True:
             try:
-                return self._read_with(inputs, constants)
+                return self._read_with(inputs, around)
             except OneDictionary as needed:
                 inputs = _united(inputs, *needed.dictionaries)
 
-    def _read_with(self, inputs: list[Columns], constants: Mapping[str, Any]) -> tuple[ModuleOp, list[Columns], Value]:
+    def _read_with(self, inputs: list[Columns], around: _Around) -> tuple[ModuleOp, list[Columns], Value]:
         """The same, if all words that are compared have the same codes. Raises OneDictionary if not."""
         block = Block()
-        names: dict[str, Value] = {name: Constant(value) for name, value in constants.items()}
+        names: dict[str, Value] = {name: Constant(value) for name, value in around.constants.items()}
         for i, (parameter, columns) in enumerate(zip(self._definition.args.args, inputs, strict=True)):
             argument = block.insert_arg(_type(columns, f"N{i}"), i)
             argument.name_hint = parameter.arg
             words = {name: c.dictionary.values for name, c in columns.items() if c.dictionary is not None}
             names[parameter.arg] = Bag(argument, words)
         try:
-            result = Reader(names, block.add_op).run(self._definition.body)
+            result = Reader(names, around.functions, block.add_op).run(self._definition.body)
             if result is None:
                 raise NotKnown("it returns nothing")
             values = list(values_of(result, block.add_op))
@@ -151,12 +153,21 @@ class Quoted:
         types = FunctionType.from_lists(list(block.arg_types), [value.type for value in values])
         return ModuleOp([FuncOp("main", types, Region(block))]), inputs, result
 
-    def _constants(self) -> dict[str, Any]:
-        """The numbers, texts and lists that the function knows from around it."""
+    def _around(self) -> _Around:
+        """What the function knows from around it."""
         around = {**self._function.__globals__, **inspect.getclosurevars(self._function).nonlocals}
         used = {node.id for node in ast.walk(self._definition) if isinstance(node, ast.Name)}
         known = {name: around[name] for name in sorted(used & around.keys())}
-        return {name: value for name, value in known.items() if isinstance(value, int | float | str | list | tuple)}
+        constants: dict[str, Any] = {n: v for n, v in known.items() if isinstance(v, int | float | str | list | tuple)}
+        return _Around(constants, self._functions.known(self._function, known))
+
+
+@dataclass(frozen=True)
+class _Around:
+    """Numbers, texts and lists by their names, and the names by which functions are known, by what is written."""
+
+    constants: Mapping[str, Any]
+    functions: Mapping[str, str]
 
 
 @dataclass(frozen=True)

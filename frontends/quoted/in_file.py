@@ -16,6 +16,7 @@ from tilework.algebra.errors import TileworkError, UsageError
 from tilework.frontends.quoted.function import Quoted
 from tilework.frontends.sklearn.optimized import Optimized
 from tilework.frontends.sklearn.programs import TO_COMPILE, watched
+from tilework.transforms.matrix.split_host import FINISH, split_host
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,11 @@ def stages_of(file: ModuleType, rows: Mapping[str, Any]) -> Iterator[Stage]:
             tables = [_table(file, rows, name, parameter) for parameter in value.parameters]
             yield Stage(name, "imported", value.program(*tables))
             module = value.program(*tables, optimize=True)
-            yield Stage(name, "optimize-bags", module)
+            yield Stage(name, "optimize-bags", module.clone())
+            finish = split_host(module)
             yield Stage(name, TO_COMPILE, module)
+            if finish is not None:
+                yield Stage(name, FINISH, finish)
         else:
             yield from _stages_of_fit(
                 name, value, _table(file, rows, name, "X"), rows.get("y", getattr(file, "y", None))

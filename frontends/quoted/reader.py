@@ -15,6 +15,7 @@ from tilework.dialects.bag import ColumnOp, ToMatrixOp, bag_of
 from tilework.dialects.matrix import ToTensorOp
 from tilework.dialects.support.shapes import dims_of
 from tilework.dialects.te.builder import Scalar
+from tilework.frontends.quoted.functions import called
 from tilework.frontends.quoted.matrices import FUNCTIONS, REDUCTIONS, SIGNS, Algebra
 from tilework.frontends.quoted.rows import RowReader
 from tilework.frontends.quoted.values import (
@@ -35,10 +36,20 @@ KINDS: Mapping[str, str] = {"sum": "add", "min": "min", "max": "max"}
 
 
 class Reader:
-    """Reads statements, and appends operations by `insert`. names: what names stand for."""
+    """Reads statements, and appends operations by `insert`. names: what names stand for.
 
-    def __init__(self, names: dict[str, Value], insert: Callable[[Operation], object], algebra: Algebra | None = None):
+    functions: the names by which functions are known, by what is written.
+    """
+
+    def __init__(
+        self,
+        names: dict[str, Value],
+        functions: Mapping[str, str],
+        insert: Callable[[Operation], object],
+        algebra: Algebra | None = None,
+    ):
         self._names = names
+        self._functions = functions
         self._algebra = Algebra(insert) if algebra is None else algebra
         self._insert = insert
         self._filters = 0
@@ -95,9 +106,9 @@ class Reader:
                 return Column(bag, self._column_name(bag, index))
             case ast.BinOp(left=left, op=op, right=right) if type(op) in SIGNS:
                 return self._computed(node, op, self.value(left), self.value(right))
-            case ast.Call(func=ast.Name(id=function), args=[ast.GeneratorExp() as rows], keywords=[]):
-                return self._comprehension(node, function, rows)
-            case ast.Call(func=ast.Name(id="len"), args=[rows], keywords=[]):
+            case ast.Call(func=function, args=[ast.GeneratorExp() as rows], keywords=[]):
+                return self._comprehension(node, self._called(function), rows)
+            case ast.Call(func=function, args=[rows], keywords=[]) if self._called(function) == "len":
                 found = self.value(rows)
                 if isinstance(found, Part):
                     return self._algebra.count(rows, found)
@@ -118,15 +129,15 @@ class Reader:
                 return Constant(dims_of(self._algebra.matrix(inner, self.value(inner)).value.type)[1].constant)
             case ast.Attribute(value=inner, attr="T"):
                 return self._algebra.transposed(inner, self.value(inner))
-            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=[inner], keywords=[]) if (
-                name in FUNCTIONS
-            ):
+            case ast.Call(func=function, args=[inner], keywords=[]) if (name := self._called(function)) in FUNCTIONS:
                 return self._algebra.function(inner, name, self.value(inner))
-            case ast.Call(func=ast.Name(id="solve"), args=[left, right], keywords=[]):
+            case ast.Call(func=function, args=[left, right], keywords=[]) if self._called(function) == "solve":
                 return self._algebra.solved(node, self.value(left), self.value(right))
-            case ast.Call(func=ast.Name(id="eye"), args=[size], keywords=[]):
+            case ast.Call(func=function, args=[size], keywords=[]) if self._called(function) == "eye":
                 return self._algebra.identity(int(self._constant(size)))
-            case ast.Call(func=ast.Name(id="cross_validate"), args=[ast.Lambda() as fit, x, y], keywords=keywords):
+            case ast.Call(func=function, args=[ast.Lambda() as fit, x, y], keywords=keywords) if (
+                self._called(function) == "cross_validate"
+            ):
                 given = {keyword.arg: self._constant(keyword.value) for keyword in keywords}
                 return self._cross_validated(fit, self.value(x), self.value(y), given)
             case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[], keywords=[ast.keyword("axis", axis)]):
@@ -150,7 +161,7 @@ class Reader:
         values = np.asarray(grid, float).tolist()
         tried = self._algebra.constant(values, [1, len(values)], 2)
         known = {names[0]: Part("X"), names[1]: Part("y"), names[2]: tried}
-        inner = Reader({**self._names, **known}, self._insert, Algebra(self._insert, train))
+        inner = Reader({**self._names, **known}, self._functions, self._insert, Algebra(self._insert, train))
         return self._algebra.r2(fit.body, inner.value(fit.body), held_out, tried)
 
     # -- tables
@@ -164,10 +175,10 @@ class Reader:
             if generator.target.id in tables:
                 raise not_known(rows, f"rows of two tables are called {generator.target.id}")
             tables[generator.target.id] = self._bag(generator.iter)
-        reader = RowReader(tables, self.value)
+        reader = self._rows(tables)
         conditions = [inner for generator in rows.generators for test in generator.ifs for inner in _parts(test)]
         guards = [reader.truth(condition) for condition in conditions]
-        if sum(map(reader.joins, guards)) < len(tables) - 1:
+        if not reader.are_joined(guards):
             raise not_known(rows, "rows of several tables need an `if` by which words of both are equal")
         self._filters += 1
         name = f"K{self._filters}"
@@ -176,10 +187,10 @@ class Reader:
             left = {n: words for row in keeps for n, words in tables[row].dictionaries.items() if n not in made}
             return Bag(self._inserted(reader.comprehension(guards, keeps, made, name)), left)
         if function not in KINDS:
-            raise not_known(node, f"{function} of rows is not known; known are DataBag, {', '.join(KINDS)}")
+            raise not_known(node, f"{text_of(node.func)} of rows is not known; known are DataBag, {', '.join(KINDS)}")
         made = {"value": reader.number(rows.elt)}
         bag = Bag(self._inserted(reader.comprehension(guards, [], made, name)), {})
-        reader = RowReader({"row": bag}, self.value)
+        reader = self._rows({"row": bag})
         return Number(self._inserted(reader.fold([(KINDS[function], reader.number(_column("value")))])))
 
     def _head(self, reader: RowReader, rows: Collection[str], node: ast.expr) -> tuple[list[str], dict[str, Scalar]]:
@@ -229,31 +240,36 @@ class Reader:
                 raise not_known(node, f"{text_of(node)} is not known")
 
     def _filtered(self, bag: Bag, row: str, condition: ast.expr) -> Bag:
-        reader = RowReader({row: bag}, self.value)
+        reader = self._rows({row: bag})
         truth = reader.truth(condition)
         self._filters += 1
         return Bag(self._inserted(reader.filter(truth, f"K{self._filters}")), bag.dictionaries)
 
     def _mapped(self, bag: Bag, row: str, node: ast.expr) -> Bag:
-        reader = RowReader({row: bag}, self.value)
+        reader = self._rows({row: bag})
         _, made = self._head(reader, [row], node)
         left = {name: known for name, known in bag.dictionaries.items() if name not in made}
         return Bag(self._inserted(reader.map(made)), left) if made else bag
 
     def _aggregate(self, node: ast.expr, method: str, bag: Bag, column: str | None, by: str | None) -> Number:
-        reader = RowReader({"row": bag}, self.value)
+        reader = self._rows({"row": bag})
         labels = None if by is None else bag.dictionaries[by]
+        one = ("add", reader.constant(1.0))
         if column is None:
-            return Number(self._inserted(reader.fold([("add", reader.constant(1.0))], by)), labels, is_count=True)
+            count = self._inserted(reader.fold([one], by))
+            return Number(count, labels, None if by is None else count, is_count=True)
         number = reader.number(ast.copy_location(_column(column), node))
-        if method in KINDS:
-            return Number(self._inserted(reader.fold([(KINDS[method], number)], by)), labels)
-        fold = reader.fold([("add", number), ("add", reader.constant(1.0))], by)
+        if by is None and method in KINDS:
+            return Number(self._inserted(reader.fold([(KINDS[method], number)])))
+        fold = reader.fold([(KINDS.get(method, "add"), number), one], by)
         self._insert(fold)
         total, count = fold.results
+        rows = None if by is None else count
+        if method in KINDS:
+            return Number(total, labels, rows)
         if method == "count":
-            return Number(count, labels, is_count=True)
-        mean = self._number_op(graph.DivOp, total, count, labels=labels)
+            return Number(count, labels, rows, is_count=True)
+        mean = Number(self._number_op(graph.DivOp, total, count), labels, rows)
         if method == "mean":
             return mean
         if by is not None:
@@ -263,19 +279,27 @@ class Reader:
     def _deviation(self, node: ast.expr, bag: Bag, column: str, mean: Number, count: SSAValue) -> Number:
         """The square root of the mean of (x - mean)^2: a second pass, which loses no digits."""
         self._names["the mean"] = mean  # a name that no function can have
-        reader = RowReader({"row": bag}, self.value)
+        reader = self._rows({"row": bag})
         left = ast.BinOp(_column(column), ast.Sub(), ast.Name("the mean"))
         square = reader.number(ast.fix_missing_locations(ast.copy_location(ast.BinOp(left, ast.Mult(), left), node)))
         total = self._inserted(reader.fold([("add", square)]))
-        return self._number_op(graph.SqrtOp, self._number_op(graph.DivOp, total, count).value)
+        return Number(self._number_op(graph.SqrtOp, self._number_op(graph.DivOp, total, count)))
 
     # -- numbers and names
 
     def _computed(self, node: ast.expr, op: ast.operator, a: Value, b: Value) -> Value:
         if isinstance(a, Matrix | Part) or isinstance(b, Matrix | Part):
             return self._algebra.computed(node, type(op), a, b)
-        labels = next((x.labels for x in (a, b) if isinstance(x, Number) and x.labels is not None), None)
-        return self._number_op(SIGNS[type(op)], self._as_number(node, a), self._as_number(node, b), labels=labels)
+        made = self._number_op(SIGNS[type(op)], self._as_number(node, a), self._as_number(node, b))
+        match [x for x in (a, b) if isinstance(x, Number) and x.rows is not None]:
+            case [Number(labels=labels, rows=rows)]:
+                return Number(made, labels, rows)
+            case [Number(labels=labels, rows=SSAValue() as rows), Number(labels=others, rows=SSAValue() as more)]:
+                if labels != others:
+                    raise not_known(node, f"{text_of(node)} computes with groups by different words")
+                return Number(made, labels, rows if rows is more else self._number_op(graph.MulOp, rows, more))
+            case _:
+                return Number(made)
 
     def _number(self, node: ast.expr) -> SSAValue:
         return self._as_number(node, self.value(node))
@@ -288,8 +312,14 @@ class Reader:
             return self._inserted(arith.ConstantOp(array))
         raise not_known(node, f"{text_of(node)} is no number")
 
-    def _number_op(self, operator: Any, *operands: SSAValue, labels: tuple[Any, ...] | None = None) -> Number:
-        return Number(self._inserted(operator.of(*operands)), labels)
+    def _number_op(self, operator: Any, *operands: SSAValue) -> SSAValue:
+        return self._inserted(operator.of(*operands))
+
+    def _rows(self, rows: Mapping[str, Bag]) -> RowReader:
+        return RowReader(rows, self.value, self._functions)
+
+    def _called(self, function: ast.expr) -> str:
+        return called(self._functions, function)
 
     def _inserted(self, op: Operation) -> SSAValue:
         self._insert(op)

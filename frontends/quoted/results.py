@@ -19,6 +19,8 @@ def values_of(result: Value, insert: Callable[[Operation], object]) -> Iterator[
         case tuple():
             for item in result:
                 yield from values_of(item, insert)
+        case Number(value=value, rows=SSAValue() as rows):
+            yield from (value, rows)
         case Number(value=value) | Matrix(value=value):
             yield value
         case Bag(value=value):
@@ -31,13 +33,19 @@ def values_of(result: Value, insert: Callable[[Operation], object]) -> Iterator[
 
 
 def given(result: Value, arrays: Iterator[Any]) -> Any:
-    """A result as Python has it, of the arrays that its values have become: a table is a dict of its columns."""
+    """A result as Python has it, of the arrays that its values have become.
+
+    A table is a dict of its columns; numbers of groups are a dict that leaves out groups without rows.
+    """
     match result:
         case tuple():
             return tuple(given(item, arrays) for item in result)
         case Number():
             found = np.asarray(next(arrays)).astype(np.int64 if result.is_count else np.float64)
-            return found.item() if result.labels is None else dict(zip(result.labels, found.tolist(), strict=True))
+            if result.labels is None:
+                return found.item()
+            groups = zip(result.labels, found.tolist(), np.asarray(next(arrays)).tolist(), strict=True)
+            return {label: number for label, number, rows in groups if rows}
         case Matrix():
             return np.asarray(next(arrays))
         case Bag():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, f64, i1, i32
@@ -11,6 +12,7 @@ from xdsl.ir import Attribute
 
 from tilework.dialects.bag import ComprehensionOp, FilterOp, FoldOp, MapOp, RowsOp, bag_of, keys_compared, same_key
 from tilework.dialects.te.builder import KernelBuilder, Scalar
+from tilework.frontends.quoted.functions import OF_NUMBERS, called
 from tilework.frontends.quoted.values import Bag, Constant, Number, OneDictionary, Value, not_known, text_of
 from tilework.transforms.bag.row_function import RowFunction
 
@@ -23,17 +25,19 @@ Look = Callable[[ast.expr], Value]
 COMPARISONS: Mapping[type[ast.cmpop], str] = {
     ast.Lt: "lt", ast.LtE: "le", ast.Gt: "gt", ast.GtE: "ge", ast.Eq: "eq", ast.NotEq: "ne",
 }  # fmt: skip
-FUNCTIONS = ("abs", "sqrt", "log", "log1p", "exp", "floor", "ceil", "tanh")
-"""Functions of a number, by the names that they have in `math`, numpy or Python."""
 
 
 class RowReader:
-    """Reads expressions about a row of each table, for which names stand, and writes a function of these rows."""
+    """Reads expressions about a row of each table, for which names stand, and writes a function of these rows.
 
-    def __init__(self, rows: Mapping[str, Bag], look: Look):
+    functions: the names by which functions are known, by what is written.
+    """
+
+    def __init__(self, rows: Mapping[str, Bag], look: Look, functions: Mapping[str, str]):
         self._names = [*rows]
         self._bags = [*rows.values()]
         self._look = look
+        self._functions = functions
         self._row = RowFunction(*(bag_of(bag.value) for bag in self._bags))
         self._k = KernelBuilder("row")
 
@@ -53,10 +57,20 @@ class RowReader:
             raise not_known(node, f"{text_of(node)} is no condition")
         return made
 
-    def joins(self, condition: Scalar) -> bool:
-        """Whether a condition is that words of rows of two tables are equal."""
-        words = keys_compared(condition.value)
-        return words is not None and len({self._row.table_of(word) for word in words}) == 2
+    def are_joined(self, guards: Sequence[Scalar]) -> bool:
+        """Whether conditions join all tables, of which always two are joined that stand beside each other.
+
+        A condition joins two tables if it is that words of rows of both are equal.
+        """
+        words = [keys_compared(guard.value) for guard in guards]
+        pairs = [{self._row.table_of(word) for word in compared} for compared in words if compared is not None]
+        groups = [{table} for table in range(len(self._bags))]
+        while len(groups) > 1:
+            beside = [i for i, (a, b) in enumerate(pairwise(groups)) if any(pair & a and pair & b for pair in pairs)]
+            if not beside:
+                return False
+            groups[beside[0] : beside[0] + 2] = [groups[beside[0]] | groups[beside[0] + 1]]
+        return True
 
     def constant(self, value: float) -> Scalar:
         """The same number for each row."""
@@ -121,8 +135,10 @@ class RowReader:
                 return self._joined(isinstance(op, ast.And), [self._scalar(value) for value in values])
             case ast.IfExp(test=test, body=body, orelse=other):
                 return self._k.select(self._scalar(test), self._scalar(body), self._scalar(other))
-            case ast.Call(func=function, args=[argument]) if _name(function) in FUNCTIONS:
-                return self._k.call(_name(function), self._scalar(argument))
+            case ast.Call(func=function, args=[argument], keywords=[]) if (
+                name := called(self._functions, function)
+            ) in OF_NUMBERS:
+                return self._k.call(name, self._scalar(argument))
             case _:
                 return self._outside(node)
 
@@ -168,22 +184,36 @@ class RowReader:
                 raise not_known(node, f"the operator of {text_of(node)} is not known")
 
     def _compare(self, node: ast.expr, left: ast.expr, comparison: ast.cmpop, right: ast.expr) -> Scalar:
+        if self._words(left) is not None:
+            return self._compare_words(node, left, comparison, right)
+        if self._words(right) is not None:
+            return self._compare_words(node, right, comparison, left)
         relation = COMPARISONS.get(type(comparison))
         if relation is None:
             raise not_known(node, f"the comparison of {text_of(node)} is not known")
-        values = self._words(left)
-        if values is None:
-            return self._scalar(left).compare(relation, self._scalar(right))
-        others = self._words(right)
-        if others is not None and relation == "eq":
+        return self._scalar(left).compare(relation, self._scalar(right))
+
+    def _compare_words(self, node: ast.expr, column: ast.expr, comparison: ast.cmpop, other: ast.expr) -> Scalar:
+        """Whether words of a column are those of another column, are one word, or are missing."""
+        values, others = self._words(column), self._words(other)
+        assert values is not None
+        if others is not None and isinstance(comparison, ast.Eq):
             if values != others:
                 raise OneDictionary(values, others)
-            return same_key(self._k, self._scalar(left), self._scalar(right))
-        wanted = None if others is not None else self._look(right)
-        if relation not in ("eq", "ne") or not isinstance(wanted, Constant):
-            raise not_known(node, f"words are compared with one word by == or !=, not as {text_of(node)}")
-        code = values.index(wanted.value) if wanted.value in values else len(values)
-        return self._scalar(left).compare(relation, self._k.constant(code, i32))
+            return same_key(self._k, self._scalar(column), self._scalar(other))
+        wanted = None if self.column_of(other) is not None else self._look(other)
+        match comparison, wanted:
+            case ast.Eq() | ast.Is(), Constant(value=None):
+                return self._scalar(column).compare("lt", self._k.constant(0, i32))
+            case ast.NotEq() | ast.IsNot(), Constant(value=None):
+                return self._scalar(column).compare("ge", self._k.constant(0, i32))
+            case ast.Eq() | ast.NotEq(), Constant(value=word) if _may_be_among(word, values):
+                code = values.index(word) if word in values else len(values)
+                return self._scalar(column).compare(COMPARISONS[type(comparison)], self._k.constant(code, i32))
+            case ast.Eq() | ast.NotEq(), Constant():
+                raise not_known(node, f"{text_of(node)} compares words with what is none of their kind")
+            case _:
+                raise not_known(node, f"words are compared with one word by == or !=, not as {text_of(node)}")
 
     def _joined(self, both: bool, conditions: Sequence[Scalar]) -> Scalar:
         joined = conditions[0]
@@ -200,10 +230,7 @@ class RowReader:
         raise not_known(node, f"{text_of(node)} is no number that a row can be given")
 
 
-def _name(function: ast.expr) -> str:
-    """The last part of the name of a function."""
-    match function:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-        case _:
-            return ""
+def _may_be_among(wanted: object, values: Sequence[Any]) -> bool:
+    """Whether a word or number is of a kind that there is among values, if there are any."""
+    kind = next((kind for kind in (str, int | float) if isinstance(wanted, kind)), None)
+    return kind is not None and (not values or any(isinstance(value, kind) for value in values))

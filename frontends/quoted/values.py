@@ -39,11 +39,12 @@ class Groups:
 class Number:
     """A number that is computed of tables; with `labels`, one for each of these values of a column.
 
-    is_count: whether it says how many rows there are.
+    rows: how many rows have each of these values. is_count: whether it says how many rows there are.
     """
 
     value: SSAValue
     labels: tuple[Any, ...] | None = None
+    rows: SSAValue | None = None
     is_count: bool = False
 
 

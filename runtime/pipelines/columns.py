@@ -58,7 +58,7 @@ def numbers(values: Any, dtype: np.dtype[Any]) -> Array:
     if _is_of(values, "pandas", "Series"):
         _require_numbers(values.dtype)
         return values.to_numpy(dtype=dtype, na_value=np.nan)
-    made = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") and not is_array(values) else values)
+    made = _as_array(values)
     _require_numbers(made.dtype)
     if made.ndim != 1:
         raise ValueError("a column of numbers is given twice, or has columns of its own")
@@ -82,15 +82,14 @@ def dtype_of(values: Any) -> np.dtype[Any] | None:
 
 def numpy_sample(values: Any) -> Array:
     """The first values of a column, as numpy has them."""
-    first = values[:1]
-    return np.asarray(first.to_numpy() if hasattr(first, "to_numpy") else first)
+    return _as_array(values[:1])
 
 
 def objects(values: Any) -> Array:
     """A column as Python objects, of which NaN stands for a missing value that pandas calls NA."""
     if _is_of(values, "pandas", "Series"):
         return _without_na(values.to_numpy(dtype=object))
-    return _without_na(np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values).astype(object))
+    return _without_na(_as_array(values).astype(object))
 
 
 def _without_na(values: Array) -> Array:
@@ -112,6 +111,13 @@ def without_na(frame: Any) -> Any:
     for key in words:
         made[key] = type(found[key])(objects(found[key]), frame.index, dtype=object)
     return made
+
+
+def _as_array(values: Any) -> Array:
+    """A column as its library gives it to numpy, but that pyarrow takes a null of a dictionary for its first value."""
+    if _is_of(values, "pyarrow", "ChunkedArray") and hasattr(values.type, "value_type"):
+        values = values.cast(values.type.value_type)
+    return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
 
 
 def arrow(values: Any) -> Any:

@@ -128,11 +128,11 @@ def _of_objects(values: list[Any]) -> EncodedColumn:
 
 
 def _missing(column: Any, absent: Array) -> Any:
-    """What a column, not of Python objects, calls a missing value."""
+    """None where a column, not of Python objects, calls a missing value so; NaN for NaN, and for the NA of pandas."""
     if dtype_of(column) is not None:
         return math.nan
     first = int(absent.argmax())
-    return objects(column[first : first + 1]).tolist()[0]
+    return None if objects(column[first : first + 1])[0] is None else math.nan
 
 
 def _narrow(codes: Array, count: int) -> Array:

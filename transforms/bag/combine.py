@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.builtin import AnyFloat, ArrayAttr, StringAttr, f64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -64,11 +64,15 @@ class CombineJoin(RewritePattern):
                 continue
             (left, a), (right, b) = sorted(op.places[code] for code in codes)
             if right == left + 1 and _is_one_dictionary(op, (left, a), (right, b)):
-                joined = _join(op, guard, left, (a, b))
-                if joined is None:
+                pair = _Pair.of(op, guard, left)
+                if pair is None:
                     continue
-                rewriter.insert(joined)
-                rewriter.replace(op, _of_joined(op, guard, left, joined))
+                table = _with_copies(op.tables[left], pair.copies)
+                joined = _join(op, pair, table, (a, b))
+                made = _of_joined(op, guard, pair, joined)
+                rewriter.insert([*([table.owner] if pair.copies else []), joined])
+                rewriter.replace(op, made)
+                infer_behind(made.result)
                 return
 
 
@@ -132,20 +136,65 @@ def _is_one_dictionary(op: ComprehensionOp, a: tuple[int, str], b: tuple[int, st
     return left == right
 
 
-def _join(op: ComprehensionOp, guard: int, left: int, keys: tuple[str, str]) -> JoinOp | None:
-    """The join of a table and the next one, with the columns that are read of this; None where names are in the way."""
-    values = [value for i, value in enumerate(op.yielded) if i != guard]
-    read = [op.places[v] for v in op.body.block.args if v in needed_for(values) and v in op.places]
-    kept = op.kept[left + 1]
-    taken = [*kept, *(name for table, name in read if table == left + 1 and name not in kept)]
-    columns = bag_of(op.tables[left]).columns
-    if columns.keys() & {*kept}:
-        return None
-    new = [name if name in kept else _new_name(name, {*columns, *kept}) for name in taken]
-    names = {"on": keys, "reads": taken, "writes": new}
+@dataclass(frozen=True)
+class _Pair:
+    """A table and the next one, which are joined. Columns that the head has of the next one replace those of one name.
+
+    left: the number of the first one. kept: the columns that the head has of both. taken: the names that columns of the
+    next one have in pairs. copies: the names of copies of columns that are replaced and still read.
+    """
+
+    left: int
+    kept: tuple[list[str], list[str]]
+    taken: Mapping[str, str]
+    copies: Mapping[str, str]
+
+    @staticmethod
+    def of(op: ComprehensionOp, guard: int, left: int) -> _Pair | None:
+        """What becomes of their columns without a guard; None where words are replaced that are still read."""
+        needed = needed_for([value for i, value in enumerate(op.yielded) if i != guard])
+        read = [op.places[v] for v in op.body.block.args if v in needed and v in op.places]
+        columns = bag_of(op.tables[left]).columns
+        same = _same_columns(op, left)
+        kept = [name for name in op.kept[left + 1] if name not in same]
+        names = {*columns, *kept}
+        new = [name for table, name in read if table == left + 1 and name not in kept]
+        copied_ = [name for table, name in read if table == left and name in kept]
+        if not all(isinstance(columns[name], AnyFloat) for name in copied_):
+            return None
+        renamed = {name: name for name in kept}
+        for name in new:
+            renamed[name] = _new_name(name, names)
+        copies = {name: _new_name(name, {*names, *renamed.values()}) for name in copied_}
+        return _Pair(left, ([*op.kept[left], *(n for n in op.kept[left + 1] if n in same)], kept), renamed, copies)
+
+
+def _same_columns(op: ComprehensionOp, left: int) -> set[str]:
+    """The names of columns that guards say to hold the same in a table and the next one."""
+    guards = [keys_compared(guard) for guard in op.yielded[: op.guards.value.data]]
+    places = [[op.places[code] for code in codes] for codes in guards if codes and all(c in op.places for c in codes)]
+    pairs = [sorted(pair) for pair in places]
+    return {
+        a for (i, a), (j, b) in pairs if (i, j, a) == (left, left + 1, b) and _is_one_dictionary(op, (i, a), (j, b))
+    }
+
+
+def _with_copies(table: SSAValue, copies: Mapping[str, str]) -> SSAValue:
+    """A table with further columns that hold the same numbers as others."""
+    if not copies:
+        return table
+    block = Block(arg_types=[f64] * len(copies))
+    block.add_op(YieldOp(block.args))
+    writes = ArrayAttr([StringAttr(name) for name in copies.values()])
+    return MapOp.holding(table, [*copies], [], Region(block), writes=writes).result
+
+
+def _join(op: ComprehensionOp, pair: _Pair, table: SSAValue, keys: tuple[str, str]) -> JoinOp:
+    """The join of a table and the next one, with the columns that are read of this."""
+    names = {"on": keys, "reads": pair.taken.keys(), "writes": pair.taken.values()}
     properties: dict[str, Attribute] = {n: ArrayAttr([StringAttr(x) for x in xs]) for n, xs in names.items()}
     rows = StringAttr(_rows_behind(op, len(op.tables) - 1))
-    return JoinOp.of(op.tables[left], op.tables[left + 1], **properties, rows=rows)
+    return JoinOp.of(table, op.tables[pair.left + 1], **properties, rows=rows)
 
 
 def _new_name(name: str, others: set[str]) -> str:
@@ -156,16 +205,18 @@ def _new_name(name: str, others: set[str]) -> str:
     return f"{name}@{i}"
 
 
-def _of_joined(op: ComprehensionOp, guard: int, left: int, joined: JoinOp) -> ComprehensionOp:
+def _of_joined(op: ComprehensionOp, guard: int, pair: _Pair, joined: JoinOp) -> ComprehensionOp:
     """The comprehension of a join in the place of two tables."""
-    names = {old: new for new, old in joined.taken.items()}
+    left = pair.left
 
     def place(table: int, name: str) -> tuple[int, str]:
-        return (left, names[name]) if table == left + 1 else (table - 1 if table > left else table, name)
+        if table in (left, left + 1):
+            return left, (pair.copies if table == left else pair.taken).get(name, name)
+        return table - 1 if table > left else table, name
 
     tables = [*op.tables[:left], joined.result, *op.tables[left + 2 :]]
     kept = op.kept
-    return _remade(op, guard, tables, [*kept[:left], kept[left] + kept[left + 1], *kept[left + 2 :]], place)
+    return _remade(op, guard, tables, [*kept[:left], [*pair.kept[0], *pair.kept[1]], *kept[left + 2 :]], place)
 
 
 def _remade(

@@ -78,7 +78,7 @@ class JoinToComprehension(RewritePattern):
             [],
             Region(block),
             reads=[[key] for key in op.keys],
-            keeps=[[*bag_of(op.left).columns], [*op.taken]],
+            keeps=[[n for n in bag_of(op.left).columns if n not in op.taken], [*op.taken]],
             guards=1,
             writes=[],
             rows=op.rows.data,

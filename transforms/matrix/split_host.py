@@ -62,6 +62,16 @@ class SplitHost(TileworkPass):
         main.function_type = FunctionType.from_lists(list(main.function_type.inputs), types)
 
 
+def split_host(module: ModuleOp) -> ModuleOp | None:
+    """Leave in a module what is compiled, in place. What numpy computes of its results; None where that is nothing."""
+    SplitHost().apply(Context(), module)
+    finish = find_function(module, FINISH)
+    if finish is None:
+        return None
+    finish.detach()
+    return ModuleOp([finish])
+
+
 def _moved(main: FuncOp) -> list[Operation]:
     """What numpy computes, and what depends on it, in order."""
     moved: list[Operation] = []

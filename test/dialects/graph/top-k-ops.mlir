@@ -86,3 +86,14 @@ func.func @few(%x: tensor<32768xi8>) -> tensor<16xi64> {
   %v, %i = graph.top_k %x {axis = 0 : i64, count = 16 : i64, largest = true} : (tensor<32768xi8>) -> (tensor<16xi8>, tensor<16xi64>)
   func.return %i : tensor<16xi64>
 }
+
+// How few they are of an open axis is asked at run time.
+// CHECK-LABEL: func.func @open
+// TE-LABEL: te.kernel @top_k_6(
+// TE:         loop.if [%N - 32768 >= 0] {
+// TE:         loop.if [-%N + 32767 >= 0] {
+// TE:           arith.shrui
+func.func @open(%x: tensor<?xi8, #graph.dims<[N]>>) -> tensor<16xi64> {
+  %v, %i = graph.top_k %x {axis = 0 : i64, count = 16 : i64, largest = true} : (tensor<?xi8, #graph.dims<[N]>>) -> (tensor<16xi8>, tensor<16xi64>)
+  func.return %i : tensor<16xi64>
+}

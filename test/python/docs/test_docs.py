@@ -70,7 +70,8 @@ def test_architecture_names_what_there_is():
     known = {*all_passes(), *PIPELINES}
     steps = re.findall(r"^\| `([a-z-]+)`", ARCHITECTURE, re.MULTILINE)
     assert {"optimize-graph", "lower-to-te", "compile-kernel", "plan-host"} <= set(steps) <= known
-    for path in re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", ARCHITECTURE):
+    contributing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for path in re.findall(r"`((?:\w+/)+(?:\w+\.py)?)`", ARCHITECTURE + contributing):
         assert (ROOT / path).exists(), path
 
 

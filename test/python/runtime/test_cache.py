@@ -48,6 +48,14 @@ def test_a_truncated_entry_is_a_miss(tmp_path: Path, size: int):
     assert kernels.get("key") == (b"code", METADATA)
 
 
+def test_an_entry_in_another_ones_place_is_a_miss(tmp_path: Path):
+    kernels, others = KernelCache(tmp_path / "a"), KernelCache(tmp_path / "b")
+    kernels.put("key", b"code", METADATA)
+    others.put("other key", b"other code", METADATA)
+    entry_file(kernels).write_bytes(entry_file(others).read_bytes())
+    assert kernels.get("key") is None
+
+
 @pytest.mark.parametrize("position", [0, 20, 52, 60, -1])
 def test_a_changed_byte_is_a_miss(tmp_path: Path, position: int):
     kernels = KernelCache(tmp_path)

@@ -146,7 +146,7 @@ def test_writes_a_file_only_on_success(run, tmp_path: Path):
             1,
             "cannot write reproducer '/nowhere/r'",
         ),
-        (("--bogus",), 2, "unrecognized arguments: --bogus; see opt-tool --help"),
+        (("--quux",), 2, "unrecognized arguments: --quux; see opt-tool --help"),
         (("-o",), 2, "argument -o: expected one argument"),
         (("--mlir-elide-elementsattrs-if-larger=x",), 2, "invalid int value: 'x'"),
         (("-p", "nowhere"), 2, "'nowhere' does not refer to a registered pass or pipeline"),

@@ -58,6 +58,21 @@ def test_levels_are_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "define" in written[-1].read_text()
 
 
+def test_what_numpy_computes_of_compiled_results_is_a_program_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    text = FUNCTION[: FUNCTION.rindex("    return")]
+    text += """    x = numbers.to_matrix("0", "1")
+    return solve(x.T @ x, x.T @ numbers.to_vector("0"))
+"""
+    np.save(tmp_path / "rows.npy", np.eye(4, 2))
+    words = ["--rows", f"numbers={tmp_path / 'rows.npy'}", "--dump-levels", str(tmp_path / "levels")]
+    assert main(["pipeline", file(tmp_path, text), *words]) == 0
+    written = [Path(line) for line in capsys.readouterr().out.splitlines()]
+    assert written[-1].name == "4-finish.mlir"
+    assert "matrix.solve" in written[-1].read_text()
+
+
 @pytest.mark.parametrize(
     ("text", "words", "code", "error"),
     [

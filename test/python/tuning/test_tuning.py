@@ -8,6 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from onnx_models import model, node
 from te_products import kernel_of, matmul
 
 import tilework as tw
@@ -256,6 +257,12 @@ def test_explorers_propose_each_candidate_once(explorer: type[RandomExplorer]):
 
 
 # -- networks
+
+
+def test_a_network_of_symbolic_sizes_has_nothing_to_tune():
+    network = model([node("Relu", "x", "y")], {"x": ["N", 4]}, "y")
+    with pytest.raises(TileworkError, match="no kernel to tune: its sizes N are symbols: export it with numbers"):
+        tw.tune(network, trials=1)
 
 
 def test_a_network_is_tuned_and_made_again_from_its_records(tmp_path: Path):

@@ -69,3 +69,29 @@ func.func @every_pair(%l: !bag.bag<N x [a: f64, c: !bag.dict<3>]>, %r: !bag.bag<
   %x = bag.column %u {column = "v"} : (!bag.bag<K x [v: f64?]>) -> tensor<?xf64, #graph.dims<[K]>>
   func.return %x : tensor<?xf64, #graph.dims<[K]>>
 }
+
+// -----
+
+// What the head keeps of the second table replaces columns of one name, of which those that are still read are copied;
+// a key of one name is that of the first table.
+// CHECK-LABEL: func.func @keep_second
+// CHECK-NEXT:    %[[C:.*]] = bag.map %l {writes = ["n@1"], reads = ["n"]}
+// CHECK:         %[[J:.*]] = bag.join %[[C]], %r {on = ["k", "k"], reads = ["n"], writes = ["n"], rows = "K"}
+// CHECK-NEXT:    %[[U:.*]] = bag.map %[[J]] {writes = ["v"], reads = ["n@1"]}
+// CHECK:         bag.column %[[U]] {column = "k"}
+// CHECK-NEXT:    bag.column %[[U]] {column = "n"}
+// JOIN-LABEL:  func.func @keep_second
+// JOIN:          bag.comprehension {{.*}}keeps = {{\[\[}}"k", "n"]], guards = 0
+func.func @keep_second(%l: !bag.bag<N x [k: !bag.dict<3>, n: f64]>, %r: !bag.bag<M x [k: !bag.dict<3>, n: f64]>) -> (tensor<?xi32, #graph.dims<[K]>>, tensor<?xf64, #graph.dims<[K]>>) {
+  %u = bag.comprehension %l, %r {reads = [["k", "n"], ["k"]], keeps = [[], ["k", "n"]], guards = 1 : i64, writes = ["v"], rows = "K"} : (!bag.bag<N x [k: !bag.dict<3>, n: f64]>, !bag.bag<M x [k: !bag.dict<3>, n: f64]>) -> !bag.bag<K x [k: !bag.dict<3>, n: f64, v: f64?]> {
+  ^bb0(%a: i32, %n: f64, %b: i32):
+    %zero = arith.constant 0 : i32
+    %known = arith.cmpi sge, %a, %zero : i32
+    %equal = arith.cmpi eq, %a, %b : i32
+    %same = arith.select %known, %equal, %known : i1
+    bag.yield %same, %n : i1, f64
+  }
+  %x = bag.column %u {column = "k"} : (!bag.bag<K x [k: !bag.dict<3>, n: f64, v: f64?]>) -> tensor<?xi32, #graph.dims<[K]>>
+  %y = bag.column %u {column = "n"} : (!bag.bag<K x [k: !bag.dict<3>, n: f64, v: f64?]>) -> tensor<?xf64, #graph.dims<[K]>>
+  func.return %x, %y : tensor<?xi32, #graph.dims<[K]>>, tensor<?xf64, #graph.dims<[K]>>
+}

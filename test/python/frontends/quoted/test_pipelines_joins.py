@@ -46,6 +46,49 @@ def large_and_rich(people: DataBag, towns: DataBag):
     return sum(r.pay * r.size for r in pairs), min(r.pay for r in pairs), pairs.count()
 
 
+def keep_second(people: DataBag, towns: DataBag):
+    return DataBag(t | {"more": p.n * 2} for p in people for t in towns if p.k == t.k and p.n < t.n)
+
+
+def two_keys(people: DataBag, towns: DataBag):
+    return DataBag(t | {"more": p.n} for p in people for t in towns if p.k == t.k and p.land == t.land)
+
+
+def test_rows_of_the_second_table_replace_columns_of_one_name():
+    people = pd.DataFrame({"k": ["a", "b", "b"], "land": ["x", "y", None], "n": [1.0, 2.0, 7.0]})
+    towns = pd.DataFrame({"k": ["b", "b", "a"], "land": ["y", "x", None], "n": [1.0, 5.0, 8.0]})
+    for run in (interpreted, compiled):
+        made = run(keep_second, people, towns)
+        assert {name: values.tolist() for name, values in made.items()} == {
+            "k": ["a", "b"], "land": [None, "x"], "n": [8.0, 5.0], "more": [2.0, 4.0],
+        }  # fmt: skip
+    made = interpreted(two_keys, people, towns)
+    assert {name: values.tolist() for name, values in made.items()} == {
+        "k": ["b"],
+        "land": ["y"],
+        "n": [1],
+        "more": [2],
+    }
+
+
+def two_of_three(people: DataBag, towns: DataBag, lands: DataBag):
+    return sum(p.pay * v.votes for p in people for t in towns for v in lands if p.town == t.name and t.name == p.town)
+
+
+def words_in_the_way(people: DataBag, towns: DataBag, lands: DataBag):
+    rows = DataBag(p | {"one": 1.0} for p in people)
+    return DataBag(t | {"w": v.n} for p in rows for t in towns for v in lands if p.k == t.k and p.land == v.land)
+
+
+def test_a_third_table_that_nothing_joins_is_refused():
+    line = two_of_three.__code__.co_firstlineno + 1
+    with pytest.raises(tw.UsageError, match=f"two_of_three, line {line}: rows of several tables need an `if`"):
+        interpreted(two_of_three, PEOPLE, TOWNS, LANDS)
+    table = pd.DataFrame({"k": ["a", "b"], "land": ["x", "y"], "n": [1.0, 2.0]})
+    with pytest.raises(tw.UsageError, match="words_in_the_way, rows keep a column that is called as a column of words"):
+        interpreted(words_in_the_way, table, table, table)
+
+
 def by_number(people: DataBag, towns: DataBag):
     return sum(p.pay for p in people for t in towns if p.age == t.size)
 

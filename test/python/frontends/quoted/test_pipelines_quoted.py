@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,36 @@ def test_groups():
     assert least == frame.age.min()
 
 
+def of_those_left(table: DataBag):
+    old = table.filter(lambda p: p.age > LIMIT).group_by("town")
+    return old.sum("pay"), old.count(), old.mean("pay"), old.min("pay"), old.sum("pay") / table.group_by("town").count()
+
+
+@pytest.mark.parametrize("run", [call, lambda f, table: pipelines.quote(f)(table)], ids=["interpreted", "compiled"])
+def test_groups_without_rows_are_left_out(run: Any):
+    frame = pd.DataFrame({"town": ["Ulm", "Bonn", "Ulm", None], "age": [17.0, 40.0, 60.0, 70.0], "pay": [1.0, 0, 3, 4]})
+    assert run(of_those_left, frame.assign(age=frame.age - 30)) == (
+        {"Ulm": 3.0},
+        {"Ulm": 1},
+        {"Ulm": 3.0},
+        {"Ulm": 3.0},
+        {"Ulm": 1.5},
+    )
+    sums, counts, means, least, shares = run(of_those_left, frame)
+    assert (sums, counts, means) == ({"Bonn": 0.0, "Ulm": 3.0}, {"Bonn": 1, "Ulm": 1}, {"Bonn": 0.0, "Ulm": 3.0})
+    assert (least, shares) == ({"Bonn": 0.0, "Ulm": 3.0}, {"Bonn": 0.0, "Ulm": 1.5})
+
+
+def two_columns_of_groups(table: DataBag):
+    return table.group_by("town").count() / table.group_by("land").count()
+
+
+def test_groups_by_different_words_are_not_combined():
+    frame = people()
+    with pytest.raises(tw.UsageError, match="computes with groups by different words"):
+        call(two_columns_of_groups, frame.assign(land=frame.town.map({"Ulm": "BW", "Bonn": "NRW"})))
+
+
 def test_all_folds_are_one_pass_and_columns_that_nobody_reads_go():
     quoted = pipelines.quote(summary)
     assert quoted.show(people()).count("bag.fold") == 4
@@ -86,6 +117,23 @@ def test_all_folds_are_one_pass_and_columns_that_nobody_reads_go():
 def test_compiled():
     frame = people(5000)
     assert pipelines.quote(summary)(frame) == pytest.approx(call(summary, frame), rel=1e-12)
+
+
+def missing(table: DataBag):
+    """Written in all ways in which a word can be missing."""
+    unequal = table.filter(lambda p: p.town != None).count()  # noqa: E711
+    other = table.filter(lambda p: p.town is not None).count()
+    equal = table.filter(lambda p: p.town == None).count()  # noqa: E711
+    mirrored = table.filter(lambda p: None is p.town).count()
+    return unequal, other, equal, mirrored, sum(1 for p in table if "Ulm" == p.town)
+
+
+def test_a_missing_word_is_none():
+    frame = people()
+    known = int(frame.town.notna().sum())
+    lost = len(frame) - known
+    assert call(missing, frame) == (known, known, lost, lost, (frame.town == "Ulm").sum())
+    assert call(missing, frame.assign(town=None)) == (0, 0, len(frame), len(frame), 0)
 
 
 def while_loop(table: DataBag):
@@ -105,6 +153,22 @@ def wrong_word(table: DataBag):
     return sum(p.pay for p in table if p.town < "Ulm")
 
 
+def number_for_word(table: DataBag):
+    return sum(p.pay for p in table if p.town == 1)
+
+
+def word_for_number(table: DataBag):
+    return sum(p.pay for p in table if p.pay == "Ulm")
+
+
+def number_missing(table: DataBag):
+    return sum(p.pay for p in table if p.pay is None)
+
+
+def word_and_number(table: DataBag):
+    return sum(p.pay for p in table if p.pay == p.town)
+
+
 def wrong_method(table: DataBag):
     return table.sort("pay")
 
@@ -120,6 +184,10 @@ def constant(table: DataBag):
         (joined, 2, "rows of several tables need an `if` by which words of both are equal"),
         (wrong_column, 1, "the table has no column height; it has age, pay, town"),
         (wrong_word, 1, "words are compared with one word by == or !=, not as p.town < 'Ulm'"),
+        (number_for_word, 1, "p.town == 1 compares words with what is none of their kind"),
+        (word_for_number, 1, "'Ulm' is no number that a row can be given"),
+        (number_missing, 1, "the comparison of p.pay is None is not known"),
+        (word_and_number, 1, "words are compared with one word by == or !=, not as p.pay == p.town"),
         (wrong_method, 1, "table.sort\\('pay'\\) is not known"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -150,6 +218,59 @@ def test_a_function_that_is_not_quoted_says_so():
 def test_what_is_no_function_of_python_is_not_quoted(given: Any):
     with pytest.raises(tw.UsageError, match="is written with def; a .* is given"):
         pipelines.quote(given)
+
+
+def floor(x: Any) -> Any:
+    """Has the name of a function that is known."""
+    return x - 100
+
+
+root = math.sqrt
+
+
+class Own:
+    """Has a method with the name of a function that is known."""
+
+    exp = staticmethod(floor)
+
+
+def own_floor(table: DataBag):
+    return sum(floor(p.age) for p in table)
+
+
+def own_exp(table: DataBag):
+    return sum(Own.exp(p.age) for p in table)
+
+
+def own_of_vector(table: DataBag):
+    return Own.exp(table.to_vector("age"))
+
+
+def local_function(table: DataBag, abs: Any):  # noqa: A002
+    return sum(abs(p.age) for p in table)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (own_floor, "floor\\(p.age\\) is not known"),
+        (own_exp, "the name Own is not known"),
+        (own_of_vector, "the name Own is not known"),
+        (local_function, "abs\\(p.age\\) is not known"),
+    ],
+)
+def test_functions_are_known_by_what_they_are_not_by_their_names(function: Any, message: str):
+    tables = [people()] * len(Quoted(function, Interpreted).parameters)  # type: ignore[arg-type]
+    with pytest.raises(tw.UsageError, match=f"line {function.__code__.co_firstlineno + 1}: {message}"):
+        call(function, *tables)
+
+
+def test_a_function_that_is_known_has_any_name():
+    def sums(table: DataBag):
+        return sum(root(p.age) + math.floor(p.pay) + np.fabs(p.pay) for p in table)
+
+    frame = people()
+    assert call(sums, frame) == pytest.approx((np.sqrt(frame.age) + np.floor(frame.pay) + np.abs(frame.pay)).sum())
 
 
 def features(table: DataBag):
