@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class _Object:
 
 def state_of(value: Any) -> object:
     """What compares equal to what it was before unless a value, or something in it, has changed since."""
-    kind: type[object] = type(value)
+    kind = type(cast("object", value))
     if issubclass(kind, PLAIN):
         return kind, repr(value)
     if issubclass(kind, np.ndarray):
