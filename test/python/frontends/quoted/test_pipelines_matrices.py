@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 import tilework as tw
 from tilework import pipelines
@@ -84,6 +84,32 @@ def test_cross_validation_is_that_of_scikit_learn(rows: int):
     results = grid.fit(data[NAMES].to_numpy(), data["score"].to_numpy()).cv_results_
     expected = np.stack([results[f"split{i}_test_score"] for i in range(4)], axis=1)
     np.testing.assert_allclose(search(data), expected, rtol=1e-11)
+
+
+def far(data: pd.DataFrame) -> pd.DataFrame:
+    return data.assign(score=data["score"] + 1e6)
+
+
+def outlier(data: pd.DataFrame) -> pd.DataFrame:
+    return data.mul(np.where(data.index > 7, 1.0, 1e9), axis=0)
+
+
+def constant(data: pd.DataFrame) -> pd.DataFrame:
+    return data.assign(score=2.5)
+
+
+@pytest.mark.parametrize(("change", "tolerance"), [(far, 1e-9), (outlier, 1e-9), (constant, 0.0)])
+def test_scores_lose_no_digits_where_numbers_are_large_or_the_same(change: Any, tolerance: float):
+    data = change(table(31))
+    x, y = data[NAMES].to_numpy(), data["score"].to_numpy()
+    expected = [cross_val_score(Ridge(alpha, fit_intercept=False), x, y, cv=KFold(4)) for alpha in ALPHAS]
+    np.testing.assert_allclose(search(data), expected, rtol=tolerance)
+
+
+def test_folds_of_one_row_have_no_score_and_folds_without_rows_are_refused():
+    assert np.isnan(search(table(5))).tolist() == [[False, True, True, True]] * 3
+    with pytest.raises(ValueError, match="3 rows are to be split into 4 folds, of which each has one at least"):
+        search(table(3))
 
 
 @pipelines.quote
