@@ -192,12 +192,34 @@ def refused(body: str) -> Any:
         ("cross_validate(lambda X, y, a: X.T @ X, X, y, folds=3, grid=[1])", "fits no vector of weights"),
         ("cross_validate(lambda X, y, a: X.T @ y, y, X, folds=3, grid=[1])", "takes a matrix and a vector"),
         ("len(X)", "X is no table"),
+        ("X.T @ X + eye(2.5)", "eye\\(2.5\\): how many rows there are is a whole number above 0"),
+        ("X.sum(axis='x')", "X.sum\\(axis='x'\\): an axis is a whole number"),
+        ("cross_validate(lambda X, y, a: X.T @ y, X, y, folds=3, grid=[])", "is a list of numbers"),
+        ("cross_validate(lambda X, y, a: X.T @ y, X, y, folds=3, grid=['q'])", "is a list of numbers"),
     ],
     ids=str,
 )
 def test_what_is_refused(body: str, why: str):
     with pytest.raises(tw.UsageError, match=f"f, line 3: .*{why}" if "line" not in why else why):
         refused(body)(table(20))
+
+
+def test_negatives_last_axes_and_constants():
+    data = table(20)
+    x = data[["age", "pay"]].to_numpy()
+    negative, sums, name, mean = refused("-X, X.sum(axis=-1), 'sums', -people['age'].mean()")(data)
+    np.testing.assert_array_equal(negative, -x)
+    np.testing.assert_allclose(sums, x.sum(axis=-1))
+    assert (name, mean) == ("sums", pytest.approx(-data["age"].mean()))
+
+
+def test_a_vector_is_no_table_and_constants_are_no_result():
+    with pytest.raises(
+        tw.UsageError, match="f takes tables, which have rows and columns; a Series with 1 axes is given"
+    ):
+        refused("X")(table(20)["age"])
+    with pytest.raises(tw.UsageError, match="f, what it returns is computed of no table"):
+        refused("1, 2")(table(20))
 
 
 def test_a_singular_matrix_is_an_error_as_in_numpy():
