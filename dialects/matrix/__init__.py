@@ -8,7 +8,7 @@ from tilework.dialects.matrix.filter import FilterOp
 from tilework.dialects.matrix.folds import CountOp, DivisorOp, ExtremesOp, SummaryOp
 from tilework.dialects.matrix.map import MapOp, YieldOp
 from tilework.dialects.matrix.product import AddOp, GramOp, MatmulOp, PairsOp
-from tilework.dialects.matrix.solving import FoldGramsOp, SolveOp
+from tilework.dialects.matrix.solving import FoldGramsOp, R2Op, SolveOp
 from tilework.dialects.matrix.statistics import CovarianceOp, MomentsOp, PrincipalOp, RidgeOp, ScaleOp, UnitsOp
 from tilework.dialects.matrix.structure import ColumnsOp, ConcatOp, FromTensorOp, ToTensorOp
 from tilework.dialects.matrix.trees import TreesOp
@@ -25,6 +25,7 @@ __all__ = [
     "ExtremesOp",
     "FilterOp",
     "FoldGramsOp",
+    "R2Op",
     "FromTensorOp",
     "GramOp",
     "MapOp",
@@ -48,6 +49,6 @@ __all__ = [
 ROWS = [MapOp, FilterOp, YieldOp, MatmulOp, AddOp, PairsOp, TreesOp]
 STRUCTURE = [ConcatOp, ColumnsOp, ToTensorOp, FromTensorOp]
 STATISTICS = [GramOp, MomentsOp, CovarianceOp, ScaleOp, RidgeOp, ElasticNetOp, PrincipalOp, UnitsOp]
-FOLDS = [CountOp, ExtremesOp, SummaryOp, DivisorOp, FoldGramsOp, SolveOp]
+FOLDS = [CountOp, ExtremesOp, SummaryOp, DivisorOp, FoldGramsOp, R2Op, SolveOp]
 
 Matrix = Dialect("matrix", [*ROWS, *STRUCTURE, *STATISTICS, *FOLDS], [MatrixType])

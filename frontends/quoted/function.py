@@ -72,7 +72,7 @@ class Quoted:
 
     def __call__(self, *tables: Any) -> Any:
         """What the function returns for tables. Raises UsageError with the line of what is not known."""
-        data = [Rows(table) for table in tables]
+        data = self._rows(tables)
         program = self._program(self._inputs(data), self._around())
         arrays = [array for table, parts in zip(data, program.parts, strict=True) for array in _arrays(table, parts)]
         made = program.native(*arrays)
@@ -87,7 +87,7 @@ class Quoted:
 
     def program(self, *tables: Any, optimize: bool = False) -> ModuleOp:
         """The same as a module. Raises UsageError with the line of what is not known."""
-        module, _, _ = self._read(self._inputs([Rows(table) for table in tables]), self._around())
+        module, _, _ = self._read(self._inputs(self._rows(tables)), self._around())
         if optimize:
             optimized("optimize-bags", module)
         return module
@@ -96,6 +96,13 @@ class Quoted:
     def parameters(self) -> tuple[str, ...]:
         """The names of the tables that it takes."""
         return tuple(argument.arg for argument in self._definition.args.args)
+
+    def _rows(self, tables: Sequence[Any]) -> list[Rows]:
+        for table in tables:
+            if len(getattr(table, "shape", (0, 0))) != 2:
+                raise UsageError(f"{self.__name__} takes tables, which have rows and columns; a {type(table).__name__} "
+                                 f"with {len(table.shape)} axes is given")  # fmt: skip
+        return [Rows(table) for table in tables]
 
     def _inputs(self, data: list[Rows]) -> list[Columns]:
         """The columns of each table."""
@@ -147,6 +154,8 @@ class Quoted:
             if result is None:
                 raise NotKnown("it returns nothing")
             values = list(values_of(result, block.add_op))
+            if not values:
+                raise NotKnown("what it returns is computed of no table")
         except NotKnown as error:
             raise UsageError(f"{self.__name__}, {error}") from None
         block.add_op(ReturnOp(*values))

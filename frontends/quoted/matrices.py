@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.dialects.builtin import BoolAttr, DenseIntOrFPElementsAttr, IntegerAttr, TensorType, f64, i64
@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import VerifyException
 from tilework.algebra.index_expr import Expr, const
 from tilework.dialects import arith, graph
 from tilework.dialects.graph.base import ints
-from tilework.dialects.matrix import FoldGramsOp, SolveOp
+from tilework.dialects.matrix import FoldGramsOp, R2Op, SolveOp
 from tilework.dialects.support.index_attr import DimsAttr
 from tilework.dialects.support.shapes import dims_of
 from tilework.frontends.quoted.values import Constant, Matrix, Number, Part, Value, not_known, text_of
@@ -140,7 +140,7 @@ class Algebra:
     # -- cross-validation
 
     def statistics(self, node: ast.AST, x: Matrix, y: Matrix, folds: int) -> tuple[Statistics, Statistics]:
-        """Those of each training set and of each fold that is held out: all sums but one, and that one."""
+        """Those of each training set and of each fold that is held out, whose products are about its own means."""
         if _rank(x) != 2 or _rank(y) != 1 or x.batch or y.batch:
             raise not_known(node, "cross_validate takes a matrix and a vector")
         target = self._with_axis(y, 1)
@@ -148,11 +148,12 @@ class Algebra:
                             self.constant([1.0], []))  # fmt: skip
         rows = [x.value, target.value, ones.value]
         beside = self._checked(node, graph.ConcatOp, *rows, axis=IntegerAttr(1, i64))
-        grams = self._checked(node, FoldGramsOp, beside, folds=IntegerAttr(folds, i64))
-        total = self._of(graph.ReduceSumOp.of(grams, axes=ints([0]), keep_dims=BoolAttr.from_bool(True)))
         columns = dims_of(x.value.type)[1].constant
         assert columns is not None
-        return self._parts(self._of(graph.SubOp.of(total, grams)), columns), self._parts(grams, columns)
+        made = self._checked(node, FoldGramsOp, beside, folds=IntegerAttr(folds, i64)).owner
+        assert isinstance(made, FoldGramsOp)
+        grams, others, centred = (self._parts(value, columns) for value in made.results)
+        return others, replace(centred, sx=grams.sx, sy=grams.sy, n=grams.n)
 
     def r2(self, node: ast.AST, weights: Value, held_out: Statistics, tried: Matrix) -> Matrix:
         """The share of the target's squares that a fit explains, for each value that is tried and each fold."""
@@ -162,11 +163,11 @@ class Algebra:
         two = self.constant([2.0], [])
         explained = self._binary(node, graph.MulOp, two, self.product(node, w, held_out.xy))
         squares = self.product(node, w, self.product(node, held_out.xx, w))
-        error = self._binary(node, graph.AddOp, self._binary(node, graph.SubOp, held_out.yy, explained), squares)
-        mean = self._binary(node, graph.DivOp, held_out.sy, held_out.n)
-        spread = self._binary(node, graph.SubOp, held_out.yy, self._binary(node, graph.MulOp, mean, held_out.sy))
-        share = self._binary(node, graph.DivOp, error, spread)
-        scores = self._binary(node, graph.SubOp, self.constant([1.0], []), share)
+        varying = self._binary(node, graph.AddOp, self._binary(node, graph.SubOp, held_out.yy, explained), squares)
+        left = self._binary(node, graph.SubOp, held_out.sy, self.product(node, w, held_out.sx))
+        square = self._binary(node, graph.DivOp, self._binary(node, graph.MulOp, left, left), held_out.n)
+        error = self._binary(node, graph.AddOp, varying, square)
+        scores = Matrix(self._checked(node, R2Op, error.value, held_out.yy.value, held_out.n.value), BATCH)
         nothing = self._binary(node, graph.MulOp, tried, self.constant([0.0], []))  # a fit may not read the value
         every = self._binary(node, graph.AddOp, scores, nothing)
         return Matrix(self._of(graph.TransposeOp.of(every.value, permutation=ints([1, 0]))))

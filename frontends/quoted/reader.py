@@ -125,6 +125,8 @@ class Reader:
         match node:
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
                 return self._algebra.computed(node, ast.MatMult, self.value(left), self.value(right))
+            case ast.UnaryOp(op=ast.USub(), operand=inner):
+                return self._negated(node, self.value(inner))
             case ast.Subscript(value=ast.Attribute(value=inner, attr="shape"), slice=ast.Constant(value=1)):
                 return Constant(dims_of(self._algebra.matrix(inner, self.value(inner)).value.type)[1].constant)
             case ast.Attribute(value=inner, attr="T"):
@@ -134,7 +136,7 @@ class Reader:
             case ast.Call(func=function, args=[left, right], keywords=[]) if self._called(function) == "solve":
                 return self._algebra.solved(node, self.value(left), self.value(right))
             case ast.Call(func=function, args=[size], keywords=[]) if self._called(function) == "eye":
-                return self._algebra.identity(int(self._constant(size)))
+                return self._identity(node, self._constant(size))
             case ast.Call(func=function, args=[ast.Lambda() as fit, x, y], keywords=keywords) if (
                 self._called(function) == "cross_validate"
             ):
@@ -145,7 +147,14 @@ class Reader:
             case _:
                 return None
 
-    def _reduced(self, node: ast.expr, on: Value, method: str, axis: int | None) -> Value:
+    def _identity(self, node: ast.expr, size: object) -> Value:
+        if not isinstance(size, int) or size < 1:
+            raise not_known(node, f"{text_of(node)}: how many rows there are is a whole number above 0")
+        return self._algebra.identity(size)
+
+    def _reduced(self, node: ast.expr, on: Value, method: str, axis: object) -> Value:
+        if axis is not None and not isinstance(axis, int):
+            raise not_known(node, f"{text_of(node)}: an axis is a whole number")
         if method not in REDUCTIONS or not isinstance(on, Matrix | Part):
             raise not_known(node, f"{text_of(node)} is not known")
         return self._algebra.reduced(node, on, method, axis)
@@ -158,6 +167,8 @@ class Reader:
         train, held_out = self._algebra.statistics(
             fit, self._algebra.matrix(fit, x), self._algebra.matrix(fit, y), folds
         )
+        if not grid or not all(isinstance(value, int | float) for value in grid):  # pyright: ignore[reportUnknownVariableType]
+            raise not_known(fit, "the grid of a cross-validation is a list of numbers")
         values = np.asarray(grid, float).tolist()
         tried = self._algebra.constant(values, [1, len(values)], 2)
         known = {names[0]: Part("X"), names[1]: Part("y"), names[2]: tried}
@@ -286,6 +297,11 @@ class Reader:
         return Number(self._number_op(graph.SqrtOp, self._number_op(graph.DivOp, total, count)))
 
     # -- numbers and names
+
+    def _negated(self, node: ast.expr, value: Value) -> Value:
+        if isinstance(value, Constant) and isinstance(value.value, int | float):
+            return Constant(-value.value)
+        return self._computed(node, ast.Mult(), Constant(-1.0), value)
 
     def _computed(self, node: ast.expr, op: ast.operator, a: Value, b: Value) -> Value:
         if isinstance(a, Matrix | Part) or isinstance(b, Matrix | Part):

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
 from tilework.dialects.bag import ColumnOp, bag_of
-from tilework.frontends.quoted.values import Bag, Matrix, NotKnown, Number, Value
+from tilework.frontends.quoted.values import Bag, Constant, Matrix, NotKnown, Number, Value
 
 
 def values_of(result: Value, insert: Callable[[Operation], object]) -> Iterator[SSAValue]:
@@ -18,7 +18,8 @@ def values_of(result: Value, insert: Callable[[Operation], object]) -> Iterator[
     match result:
         case tuple():
             for item in result:
-                yield from values_of(item, insert)
+                if not isinstance(item, Constant):
+                    yield from values_of(item, insert)
         case Number(value=value, rows=SSAValue() as rows):
             yield from (value, rows)
         case Number(value=value) | Matrix(value=value):
@@ -46,6 +47,8 @@ def given(result: Value, arrays: Iterator[Any]) -> Any:
                 return found.item()
             groups = zip(result.labels, found.tolist(), np.asarray(next(arrays)).tolist(), strict=True)
             return {label: number for label, number, rows in groups if rows}
+        case Constant(value=value):
+            return value
         case Matrix():
             return np.asarray(next(arrays))
         case Bag():

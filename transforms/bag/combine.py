@@ -67,10 +67,14 @@ class CombineJoin(RewritePattern):
                 pair = _Pair.of(op, guard, left)
                 if pair is None:
                     continue
-                table = _with_copies(op.tables[left], pair.copies)
+                table = op.tables[left]
+                if pair.copies:
+                    copying = _copying(table, pair.copies)
+                    rewriter.insert(copying)
+                    table = copying.result
                 joined = _join(op, pair, table, (a, b))
                 made = _of_joined(op, guard, pair, joined)
-                rewriter.insert([*([table.owner] if pair.copies else []), joined])
+                rewriter.insert(joined)
                 rewriter.replace(op, made)
                 infer_behind(made.result)
                 return
@@ -179,14 +183,12 @@ def _same_columns(op: ComprehensionOp, left: int) -> set[str]:
     }
 
 
-def _with_copies(table: SSAValue, copies: Mapping[str, str]) -> SSAValue:
-    """A table with further columns that hold the same numbers as others."""
-    if not copies:
-        return table
+def _copying(table: SSAValue, copies: Mapping[str, str]) -> MapOp:
+    """The map that gives a table further columns, which hold the same numbers as others."""
     block = Block(arg_types=[f64] * len(copies))
     block.add_op(YieldOp(block.args))
     writes = ArrayAttr([StringAttr(name) for name in copies.values()])
-    return MapOp.holding(table, [*copies], [], Region(block), writes=writes).result
+    return MapOp.holding(table, [*copies], [], Region(block), writes=writes)
 
 
 def _join(op: ComprehensionOp, pair: _Pair, table: SSAValue, keys: tuple[str, str]) -> JoinOp:

@@ -18,7 +18,7 @@ from tilework.transforms.base import TileworkPass
 MAIN, FINISH = "main", "finish"
 """The function that is compiled, and the one that numpy computes of what it returns."""
 
-HOST_OPS: tuple[type[Operation], ...] = (matrix.SolveOp, matrix.FoldGramsOp)
+HOST_OPS: tuple[type[Operation], ...] = (matrix.SolveOp, matrix.FoldGramsOp, matrix.R2Op)
 """What numpy computes."""
 
 

@@ -250,7 +250,7 @@ func.func @solve_narrow(%a: tensor<2x2xf32>, %b: tensor<2x1xf32>) {
 
 func.func @one_fold(%x: tensor<8x3xf64>) {
   // expected-error @+1 {{rows are split into two folds or more, not into 1}}
-  %g = matrix.fold_grams %x {folds = 1 : i64} : (tensor<8x3xf64>) -> tensor<1x3x3xf64>
+  %g, %o, %c = matrix.fold_grams %x {folds = 1 : i64} : (tensor<8x3xf64>) -> (tensor<1x3x3xf64>, tensor<1x3x3xf64>, tensor<1x3x3xf64>)
   func.return
 }
 
@@ -258,6 +258,14 @@ func.func @one_fold(%x: tensor<8x3xf64>) {
 
 func.func @fold_vector(%x: tensor<8xf64>) {
   // expected-error @+1 {{tensor<8xf64> is no matrix of f64 with a known number of columns}}
-  %g = matrix.fold_grams %x {folds = 2 : i64} : (tensor<8xf64>) -> tensor<2x3x3xf64>
+  %g, %o, %c = matrix.fold_grams %x {folds = 2 : i64} : (tensor<8xf64>) -> (tensor<2x3x3xf64>, tensor<2x3x3xf64>, tensor<2x3x3xf64>)
+  func.return
+}
+
+// -----
+
+func.func @r2_of_floats(%e: tensor<5x3xf32>, %s: tensor<5x1xf64>) {
+  // expected-error @+1 {{errors, spreads and numbers of rows are f64}}
+  %r = matrix.r2 %e, %s, %s : (tensor<5x3xf32>, tensor<5x1xf64>, tensor<5x1xf64>) -> tensor<5x3xf64>
   func.return
 }

@@ -88,10 +88,12 @@ func.func @folds(%x: !matrix.matrix<N x 2 x f64, [a, b]>, %shift: tensor<2xf64>)
 }
 
 // CHECK-LABEL: func.func @solving
-func.func @solving(%a: tensor<4x1x2x2xf64>, %b: tensor<3x2x1xf64>, %x: tensor<?x3xf64, #graph.dims<[N, 3]>>) {
+func.func @solving(%a: tensor<4x1x2x2xf64>, %b: tensor<3x2x1xf64>, %x: tensor<?x3xf64, #graph.dims<[N, 3]>>, %e: tensor<5x3xf64>, %s: tensor<5x1xf64>) {
   // CHECK-NEXT: matrix.solve %a, %b : (tensor<4x1x2x2xf64>, tensor<3x2x1xf64>) -> tensor<4x3x2x1xf64>
   %w = matrix.solve %a, %b : (tensor<4x1x2x2xf64>, tensor<3x2x1xf64>) -> tensor<4x3x2x1xf64>
   // CHECK-NEXT: matrix.fold_grams %x {folds = 5 : i64}
-  %g = matrix.fold_grams %x {folds = 5 : i64} : (tensor<?x3xf64, #graph.dims<[N, 3]>>) -> tensor<5x3x3xf64>
+  %g, %o, %c = matrix.fold_grams %x {folds = 5 : i64} : (tensor<?x3xf64, #graph.dims<[N, 3]>>) -> (tensor<5x3x3xf64>, tensor<5x3x3xf64>, tensor<5x3x3xf64>)
+  // CHECK-NEXT: matrix.r2 %e, %s, %s : (tensor<5x3xf64>, tensor<5x1xf64>, tensor<5x1xf64>) -> tensor<5x3xf64>
+  %r = matrix.r2 %e, %s, %s : (tensor<5x3xf64>, tensor<5x1xf64>, tensor<5x1xf64>) -> tensor<5x3xf64>
   func.return
 }

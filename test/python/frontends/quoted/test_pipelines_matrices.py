@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 import tilework as tw
 from tilework import pipelines
@@ -84,6 +84,32 @@ def test_cross_validation_is_that_of_scikit_learn(rows: int):
     results = grid.fit(data[NAMES].to_numpy(), data["score"].to_numpy()).cv_results_
     expected = np.stack([results[f"split{i}_test_score"] for i in range(4)], axis=1)
     np.testing.assert_allclose(search(data), expected, rtol=1e-11)
+
+
+def far(data: pd.DataFrame) -> pd.DataFrame:
+    return data.assign(score=data["score"] + 1e6)
+
+
+def outlier(data: pd.DataFrame) -> pd.DataFrame:
+    return data.mul(np.where(data.index > 7, 1.0, 1e9), axis=0)
+
+
+def constant(data: pd.DataFrame) -> pd.DataFrame:
+    return data.assign(score=2.5)
+
+
+@pytest.mark.parametrize(("change", "tolerance"), [(far, 1e-9), (outlier, 1e-9), (constant, 0.0)])
+def test_scores_lose_no_digits_where_numbers_are_large_or_the_same(change: Any, tolerance: float):
+    data = change(table(31))
+    x, y = data[NAMES].to_numpy(), data["score"].to_numpy()
+    expected = [cross_val_score(Ridge(alpha, fit_intercept=False), x, y, cv=KFold(4)) for alpha in ALPHAS]
+    np.testing.assert_allclose(search(data), expected, rtol=tolerance)
+
+
+def test_folds_of_one_row_have_no_score_and_folds_without_rows_are_refused():
+    assert np.isnan(search(table(5))).tolist() == [[False, True, True, True]] * 3
+    with pytest.raises(ValueError, match="3 rows are to be split into 4 folds, of which each has one at least"):
+        search(table(3))
 
 
 @pipelines.quote
@@ -166,12 +192,34 @@ def refused(body: str) -> Any:
         ("cross_validate(lambda X, y, a: X.T @ X, X, y, folds=3, grid=[1])", "fits no vector of weights"),
         ("cross_validate(lambda X, y, a: X.T @ y, y, X, folds=3, grid=[1])", "takes a matrix and a vector"),
         ("len(X)", "X is no table"),
+        ("X.T @ X + eye(2.5)", "eye\\(2.5\\): how many rows there are is a whole number above 0"),
+        ("X.sum(axis='x')", "X.sum\\(axis='x'\\): an axis is a whole number"),
+        ("cross_validate(lambda X, y, a: X.T @ y, X, y, folds=3, grid=[])", "is a list of numbers"),
+        ("cross_validate(lambda X, y, a: X.T @ y, X, y, folds=3, grid=['q'])", "is a list of numbers"),
     ],
     ids=str,
 )
 def test_what_is_refused(body: str, why: str):
     with pytest.raises(tw.UsageError, match=f"f, line 3: .*{why}" if "line" not in why else why):
         refused(body)(table(20))
+
+
+def test_negatives_last_axes_and_constants():
+    data = table(20)
+    x = data[["age", "pay"]].to_numpy()
+    negative, sums, name, mean = refused("-X, X.sum(axis=-1), 'sums', -people['age'].mean()")(data)
+    np.testing.assert_array_equal(negative, -x)
+    np.testing.assert_allclose(sums, x.sum(axis=-1))
+    assert (name, mean) == ("sums", pytest.approx(-data["age"].mean()))
+
+
+def test_a_vector_is_no_table_and_constants_are_no_result():
+    with pytest.raises(
+        tw.UsageError, match="f takes tables, which have rows and columns; a Series with 1 axes is given"
+    ):
+        refused("X")(table(20)["age"])
+    with pytest.raises(tw.UsageError, match="f, what it returns is computed of no table"):
+        refused("1, 2")(table(20))
 
 
 def test_a_singular_matrix_is_an_error_as_in_numpy():
