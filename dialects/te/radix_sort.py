@@ -67,7 +67,7 @@ class Records:
         return self.keys[[*self.row, at]]
 
     def place(self, at: Expr) -> Scalar:
-        """Where in the row the element of a record is."""
+        """The place in the row of the element that a record is of."""
         return self.places[[*self.row, at]]
 
     def put(self, at: Scalar, key: Scalar, place: Scalar) -> None:
@@ -85,7 +85,7 @@ class Unsorted:
     key: Callable[[Expr], Scalar]
 
     def place(self, at: Expr) -> Scalar:
-        """Where in the row the element is."""
+        """The place in the row of the element at `at`, which is that number."""
         return number_of(self.k, at)
 
 

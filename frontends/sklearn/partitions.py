@@ -121,7 +121,7 @@ class InPartitions(Rows):
 
     @cached_property
     def _first(self) -> Any:
-        """As many of the first rows as are in a block, of as many partitions as these lie in."""
+        """The first rows, as many as make a block; they may lie in several partitions."""
         found: list[Any] = []
         wanted, delayed = BLOCK, import_module("dask").delayed
         for partition, length in zip(self.partitions, self.lengths, strict=True):

@@ -78,7 +78,7 @@ Watcher = Callable[[str, ModuleOp], object]
 """Is told of a program, and where it is: "imported", `TO_COMPILE`, or the phase that it has been through."""
 
 TO_COMPILE = "to compile"
-"""Where a program is that becomes native code."""
+"""The name of the last stage of a program, after which it becomes native code."""
 
 _WATCHERS: list[Watcher] = []
 

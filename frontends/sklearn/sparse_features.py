@@ -24,7 +24,7 @@ class _Ones:
     known: int
 
     def codes(self, e: Emitter, parts: Sequence[Part], first: int) -> Codes:
-        """Where its ones stand in a result in which it begins at a column."""
+        """The columns of the result in which these features have their ones, if they begin at column `first`."""
         given = e.inputs[self.column]
         array, place = next((i, p.inputs.index(given)) for i, p in enumerate(parts) if given in p.inputs)
         places = {code: first + i for i, code in enumerate(self.which)}

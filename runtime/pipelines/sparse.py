@@ -29,9 +29,10 @@ class Codes:
 
 @dataclass(frozen=True)
 class SparseColumns:
-    """Where the columns of a sparse result come from, in order: a column of numbers by its place among those, or codes.
+    """The sources of the columns of a sparse result: columns of numbers, and columns of codes.
 
-    width: how many columns there are. form: the name of scipy's type. numbers: their columns in the result.
+    width: how many columns there are. form: the name of scipy's type. numbers: the columns in the result of the columns
+    of numbers, in order.
     """
 
     form: str

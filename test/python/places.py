@@ -1,4 +1,4 @@
-"""Where the repository lies whose tests run."""
+"""The folder of the repository whose tests run."""
 
 from pathlib import Path
 

@@ -45,7 +45,7 @@ def test_scales_that_are_powers_of_two_leave_all_to_the_device(seed: int):
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("by_filter", [False, True])
 def test_with_other_scales_the_host_requantizes(seed: int, by_filter: bool):
-    """Where floats are summed, as in the model itself, a sum may be rounded to the other side of a half."""
+    """Results differ by one at most: sums of floats may be rounded to the other side of a half."""
     layer = random_layer(random.Random(seed))
     layer.shift, layer.by_filter, layer.biased = None, by_filter, layer.biased and not by_filter
     expected, found, group = answers(layer)
